@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { missingNeed, pathWithRust } from '../../test/corpus/pushed/needs.ts';
+import { missingNeed, RUSTUP } from '../../test/corpus/pushed/needs.ts';
 import type { WorkTree } from '../../test/support/git.ts';
 import { run } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
@@ -23,7 +23,7 @@ export const packages: readonly Measure[] = PACKAGE_APPS.map((app) => ({
   longMs: 8 * 60_000,
   async run(bench) {
     const missing = await missingNeed(app.needs);
-    if (missing === null) await measureApp(bench, app, await pathWithRust());
+    if (missing === null) await measureApp(bench, app);
     else bench.tell(`${app.name} is left out: ${missing}`);
   },
 }));
@@ -33,8 +33,9 @@ function slugOf({ name }: PackageApp): string {
 }
 
 /** In a world of its own: what an app of another language has fetched is not there. */
-async function measureApp(bench: Bench, app: PackageApp, path: string): Promise<void> {
-  const world = await bench.world({ env: { PATH: path } });
+async function measureApp(bench: Bench, app: PackageApp): Promise<void> {
+  const path = process.env['PATH'] ?? '';
+  const world = await bench.world({ env: RUSTUP });
   const pusher = await Pusher.open(bench, world);
   if (app.before !== null) await prepare(pusher, app.before);
   const work = bench.keep(await pusher.workTree(app.files));

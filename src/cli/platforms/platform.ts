@@ -14,10 +14,15 @@ export function registerPlatform(platform: Command, cli: Cli): void {
         const rows = platforms.map(({ Name, Ready, Description = '', Tools = [], Missing = [], Disabled }) => [
           Name,
           Disabled === true ? 'disabled' : Ready === false ? 'no' : 'yes',
-          [Description, ...(Ready === false ? Missing : Tools.length === 0 ? [] : [`(${Tools.join(', ')})`])].join(' '),
+          described(Description, Ready === false ? Missing : [], Ready === false ? [] : Tools),
         ]);
         return rows.length === 0 ? 'There are no platforms.' : table(['NAME', 'READY', 'DESCRIPTION'], rows);
       });
     });
   registerPlatformChanges(platform, cli);
+}
+
+function described(description: string, missing: readonly string[], tools: readonly string[]): string {
+  const name = tools.length === 0 ? description : `${description} (${tools.join(', ')})`;
+  return missing.length === 0 ? name : `${name}: ${missing.join('; ')}`;
 }

@@ -117,7 +117,7 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     from: 'backends/builder/platform/resolve-tools.ts',
     cause: 'toolchain_missing',
     needs: ['cargo'],
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', CARGO_HOME: '/nonexistent' },
     files: { 'Cargo.toml': CRATE, 'src/main.rs': RUST_SERVER },
     hint: 'Ask the operator to install it, then push again.',
     follow: [{ operator: { PATH: 'WHERE_RUST_IS' } }],

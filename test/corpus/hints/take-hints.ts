@@ -6,7 +6,7 @@ import { ImageRegistry } from '../../support/image-registry.ts';
 import { registryEnv, run } from '../../support/world.ts';
 import { type CorpusWorld, corpusWorld, PUSH_MS } from '../pushed/corpus-world.ts';
 import { lockTools, removeLockTools } from '../pushed/lock-tools.ts';
-import { missingNeed, pathWithRust } from '../pushed/needs.ts';
+import { missingNeed } from '../pushed/needs.ts';
 import type { HintRow, Step } from './hint-row.ts';
 
 const BUSYBOX = '/bin/busybox';
@@ -40,7 +40,7 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
     const missing = await missingNeed(row.needs ?? []);
     if (missing !== null) return test.skip(missing);
     if (row.needs?.includes('images') === true) registry ??= await servingRegistry();
-    const words = { APP: app, REGISTRY: registry?.host ?? '', WHERE_RUST_IS: await pathWithRust() };
+    const words = { APP: app, REGISTRY: registry?.host ?? '', WHERE_RUST_IS: process.env['PATH'] ?? '' };
     const filled = (text: string): string =>
       Object.entries(words).reduce((all, [word, value]) => all.replaceAll(word, value), text);
     const corpus = await opened(row.env ?? {});

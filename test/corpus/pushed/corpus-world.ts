@@ -1,7 +1,7 @@
 /** A platform for pushes of the corpus, and what a person sees of them. */
 import { allowPush, createIdentity, createWorkTree, sshUrl, type WorkTree } from '../../support/git.ts';
 import { type HttpAnswer, type Ran, run, startWorld, type World } from '../../support/world.ts';
-import { pathWithRust } from './needs.ts';
+import { RUSTUP } from './needs.ts';
 
 export const PUSH_MS = 15 * 60_000;
 
@@ -26,7 +26,7 @@ export interface CorpusWorld {
 }
 
 export async function corpusWorld(env: Readonly<Record<string, string>> = {}): Promise<CorpusWorld> {
-  const settings: Record<string, string> = { PATH: await pathWithRust(), ...env };
+  const settings: Record<string, string> = { ...RUSTUP, ...env };
   const world = await startWorld({ env: settings });
   const ann = await createIdentity();
   const token = await allowPush(world, ann);

@@ -1,5 +1,7 @@
 /** What apps of the corpus need, looked at once. */
 import { execFile } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Need } from './pushed-app.ts';
 
@@ -68,12 +70,5 @@ async function firstFailing(commands: readonly (readonly string[])[]): Promise<s
   return null;
 }
 
-/** Where rustup keeps the compiler: what lies in somebody's home is not seen by builds. */
-export async function pathWithRust(): Promise<string> {
-  const path = process.env['PATH'] ?? '';
-  const sysroot = await promisify(execFile)('rustc', ['--print', 'sysroot']).then(
-    ({ stdout }) => stdout.trim(),
-    () => '',
-  );
-  return sysroot === '' ? path : `${sysroot}/bin:${path}`;
-}
+/** A server of a test has a home of its own; the toolchains of rustup stay where they are. */
+export const RUSTUP = { RUSTUP_HOME: process.env['RUSTUP_HOME'] ?? join(homedir(), '.rustup') };

@@ -11,6 +11,7 @@ import type { Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { isThere } from '../cache/copy-tree.ts';
+import { behindRustup, rustupPlaces } from './rustup.ts';
 
 export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 /** No app can have this name, for app names start with a letter. */
@@ -90,9 +91,15 @@ export class Programs {
     const { version: args = ['--version'], minimum = null, check = null } = tool;
     let reason = `${tool.program} is not installed`;
     for (const directory of this.#places()) {
-      const path = join(directory, tool.program);
-      if (!(await this.#isThere(path))) continue;
-      const binds = this.#options.base === undefined ? await bindsOf(path, this.#options.directory) : [];
+      const named = join(directory, tool.program);
+      if (!(await this.#isThere(named))) continue;
+      const isOfMachine = this.#options.base === undefined;
+      const path = isOfMachine ? await behindRustup(named, this.#options.environment) : named;
+      if (path === null) {
+        reason = `${named} is one of rustup, which has no default toolchain (rustup default stable)`;
+        continue;
+      }
+      const binds = isOfMachine ? await bindsOf(path, this.#options.directory) : [];
       const lines = await this.#run([path, ...args], binds);
       const version = lines === null ? null : coerce(lines.join(' '))?.version;
       if (version === undefined || version === null || valid(version) === null) {
@@ -123,7 +130,7 @@ export class Programs {
     const { execPath, environment, base } = this.#options;
     if (base !== undefined) return [...SYSTEM_PATH, ...USUAL_PLACES];
     const path = (environment['PATH'] ?? '').split(delimiter).filter((part) => part.startsWith(sep));
-    return [...new Set([dirname(execPath), ...SYSTEM_PATH, ...USUAL_PLACES, ...path])];
+    return [...new Set([dirname(execPath), ...SYSTEM_PATH, ...USUAL_PLACES, ...path, ...rustupPlaces(environment)])];
   }
 
   /** The lines printed, or null when the command failed. */
