@@ -193,16 +193,16 @@ async function userOfEdge({ home, isolation }: Config, logger: Logger): Promise<
   return uid;
 }
 
-/** Where units share the network of the machine, who listens at which port is told by open files, which only root sees. */
+/** Where units share the network of the machine and have no users of their own, who listens at which port is told by open files, which only root sees. */
 async function userBeside(opened: Promise<Sandbox>, user: number | null, logger: Logger): Promise<number | null> {
   if (user === null) return null;
-  const isApart = await opened.then(
-    ({ networks }) => networks,
+  const isSeen = await opened.then(
+    ({ networks, users }) => networks || users !== null,
     () => false,
   );
-  if (isApart) logger.info({ uid: user }, 'the edge has a user of its own');
-  else logger.info({ why: 'units share the network of the machine' }, 'the edge has no user of its own');
-  return isApart ? user : null;
+  if (isSeen) logger.info({ uid: user }, 'the edge has a user of its own');
+  else logger.info({ why: 'units share network and user of the machine' }, 'the edge has no user of its own');
+  return isSeen ? user : null;
 }
 
 interface RouterParts {

@@ -156,6 +156,10 @@ export class LevelSandbox implements Sandbox {
     return { name, uid: tenant ?? process.getuid?.() ?? 0, gid: tenant ?? process.getgid?.() ?? 0, home };
   }
 
+  userOf(tenant: string): number | null {
+    return this.#isolation.tenants?.known(tenant) ?? null;
+  }
+
   async own(path: string, tenant: string): Promise<void> {
     if (this.#isolation.tenants !== null) await handOver(path, this.#isolation.tenants.uid(tenant));
   }

@@ -97,6 +97,8 @@ export interface Sandbox {
   readonly networks: boolean;
   /** Users of the machine that tenants run as; null where all run as the platform's own. */
   readonly users: { readonly from: number; readonly to: number } | null;
+  /** Of these the tenant's, as the machine knows it; null where it has none. */
+  userOf(tenant: string): number | null;
   /** Whether tenants can be linked, see link(): they have networks of their own, and files in which they find names. */
   readonly links: boolean;
   /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */

@@ -19,10 +19,13 @@ afterEach(async () => {
 });
 
 /** `closed`: below a directory that nobody else enters, as that of root is. */
-async function started(context: TestContext, closed = false): Promise<World> {
+async function started(
+  context: TestContext,
+  { closed = false, env = {} }: { closed?: boolean; env?: Record<string, string> } = {},
+): Promise<World> {
   if (process.platform !== 'linux' || process.geteuid?.() !== 0) context.skip('it takes root');
   if (closed) above = await mkdtemp(path.join(tmpdir(), 'tancho-closed-'));
-  world = await startWorld(above === null ? {} : { home: path.join(above, 'home') });
+  world = await startWorld({ env, ...(above !== null && { home: path.join(above, 'home') }) });
   const log = await readFile(path.join(world.home, 'log', 'server.log'), 'utf8').catch(() => '');
   const why = /"why":"([^"]*)"/.exec(log)?.[1];
   if (why !== undefined) context.skip(`the edge has no user of its own here: ${why}`);
@@ -66,7 +69,7 @@ it.for([
 ])(
   'serves $where, is told of new routes, lets clients reach the API, and comes back when killed',
   async ({ closed }, context) => {
-    const one = await started(context, closed);
+    const one = await started(context, { closed });
     const user = await ownUser(one);
     expect((await edgeStatus(one))['NoNewPrivs']).toBe('1');
     const token = await one.login();
@@ -136,12 +139,20 @@ it('is stood in for, with the units, while the server is away', async (context) 
   expect((await one.fetchApp('shop')).text).toBe('shop');
 });
 
-it('stays root where units share the network of the machine, and serves', async (context) => {
-  if (process.platform !== 'linux' || process.geteuid?.() !== 0) context.skip('it takes root');
-  world = await startWorld({ env: { TANCHO_NETWORK: 'shared' } });
-  const token = await world.login();
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'shop', platform: 'nodejs' }) });
-  expect(await deployArchive(world, token, 'shop', await archive(nodeApp('shared')))).toMatch(/\nOK\n$/);
-  expect(await world.fetchApp('shop', '/')).toMatchObject({ status: 200, text: 'shared' });
-  expect((await edgeStatus(world))['Uid']?.split('\t')).toEqual(Array(4).fill('0'));
-});
+it.for(['auto', 'user'])(
+  'sees who listens where units share the network of the machine, too, at the level %s',
+  async (isolation, context) => {
+    const one = await started(context, { env: { TANCHO_NETWORK: 'shared', TANCHO_ISOLATION: isolation } });
+    expect(/^Isolation: +(.*)$/m.exec(one.output())?.[1]).not.toContain('networks: own');
+    const user = await ownUser(one);
+    const token = await one.login();
+    await one.api('POST', '/apps', { token, body: JSON.stringify({ name: 'shop', platform: 'nodejs' }) });
+    expect(await deployArchive(one, token, 'shop', await archive(nodeApp('shared')))).toMatch(/\nOK\n$/);
+    expect(await one.fetchApp('shop', '/')).toMatchObject({ status: 200, text: 'shared' });
+    process.kill(await edgePid(one), 'SIGKILL');
+    await until(async () => (await one.fetchApp('shop').catch(() => null))?.text === 'shared', {
+      what: 'the next edge, by the table that is kept',
+    });
+    expect(await ownUser(one)).toBe(user);
+  },
+);

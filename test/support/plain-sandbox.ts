@@ -30,6 +30,10 @@ export class PlainSandbox implements Sandbox {
     this.level = options.uid === undefined ? ('plain' as const) : ('user' as const);
   }
 
+  userOf(): number | null {
+    return this.#uid ?? null;
+  }
+
   async usage(trees: readonly Tree[]): Promise<Map<string, Usage>> {
     return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses([rootPid])]));
   }

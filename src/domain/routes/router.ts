@@ -16,6 +16,8 @@ export interface UnitProcess {
   readonly pid: number;
   /** Kernel start time, in clock ticks since boot, so a reused pid is recognised. */
   readonly start: string;
+  /** The number of the user that all processes of the app run as, and none of another app. Absent: apps have no users of their own. */
+  readonly uid?: number;
 }
 
 export interface Route {

@@ -1,4 +1,4 @@
-import type { Route, RouteRules, RouteTable, Target } from '../../domain/routes/router.ts';
+import type { Route, RouteRules, RouteTable, Target, UnitProcess } from '../../domain/routes/router.ts';
 import { hostName, list, record, text, version } from './json-values.ts';
 
 /** Reads a table that came from outside this process; throws an Error that names the first thing wrong. */
@@ -49,7 +49,11 @@ function checkTarget(value: unknown): Target {
   }
   const place = { unit: text(target.unit, 'unit'), host: text(target.host, 'host'), port };
   if (target.process === undefined) return place;
-  const { pid, start } = record(target.process, 'a process');
+  return { ...place, process: checkProcess(record(target.process, 'a process')) };
+}
+
+function checkProcess({ pid, start, uid }: Record<string, unknown>): UnitProcess {
   if (!Number.isSafeInteger(pid)) throw new Error('a process has no pid');
-  return { ...place, process: { pid: pid as number, start: text(start, 'the start of a process') } };
+  const own = { pid: pid as number, start: text(start, 'the start of a process') };
+  return uid === undefined ? own : { ...own, uid: version(uid) };
 }

@@ -2,12 +2,12 @@
  * Where units share the network of the machine, the port of one that dies is anybody's, until the table says so. Whoever is to be sent a
  * request has to be seen to listen there by a process of the unit, before the connection is made and after it.
  */
+import { readFileSync } from 'node:fs';
 import { readFile, readdir, readlink } from 'node:fs/promises';
 import type { Target, UnitProcess } from '../../domain/routes/router.ts';
 import { askedTogether } from '../../lib/asked-together.ts';
 import { type Listener, parseListeners } from '../../lib/listeners.ts';
 import { allProcesses, familyOf, isAlive, unlessGone } from '../../lib/processes.ts';
-import { readFileSync } from 'node:fs';
 
 /** Every listener of the machine as it is after the call. */
 const machineListeners = askedTogether(async () => {
@@ -41,7 +41,9 @@ export class ListenerProof {
     const { process } = this.#target;
     const listeners = await this.#listeners();
     if (process === undefined || listeners.length === 0 || !isAlive(process.pid, process.start)) return null;
-    if (!isByUser(listeners, process) && !(await isByFamily(listeners, process))) return null;
+    const { uid = userOf(process.pid) } = process;
+    const isOwn = uid === null ? await isByFamily(listeners, process) : isByUser(listeners, uid);
+    if (!isOwn) return null;
     this.#proven = inodesOf(listeners);
     return this.#proven;
   }
@@ -63,12 +65,19 @@ function inodesOf(listeners: readonly Listener[]): string {
     .join(' ');
 }
 
-/** A user that no other app has: then it is all the same which of its processes listens. */
-function isByUser(listeners: readonly Listener[], { pid }: UnitProcess): boolean {
-  const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
-  const uid = /^Uid:\s+\d+\s+(\d+)/m.exec(status)?.[1];
-  if (uid === undefined || Number(uid) === process.geteuid?.()) return false;
-  return listeners.every((one) => one.uid === uid);
+/** A user that no other app has: then it is all the same which of its processes listens, and anybody can see that it does. */
+function isByUser(listeners: readonly Listener[], uid: number): boolean {
+  return listeners.every((one) => one.uid === `${uid}`);
+}
+
+/** For tables of an earlier version, which name no user: that of the unit's processes; null where it is the one that runs the platform. */
+function userOf(root: number): number | null {
+  for (const pid of familyOf(root, allProcesses())) {
+    const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
+    const uid = Number(/^Uid:\s+\d+\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    if (uid !== 0 && uid !== process.geteuid?.()) return uid;
+  }
+  return null;
 }
 
 async function isByFamily(listeners: readonly Listener[], { pid: root }: UnitProcess): Promise<boolean> {

@@ -114,5 +114,5 @@ export class TargetPools {
 
 function keyOf(target: Target): string {
   const { unit, host, port, process } = target;
-  return `${unit} ${host} ${port} ${process?.pid} ${process?.start}`;
+  return `${unit} ${host} ${port} ${process?.pid} ${process?.start} ${process?.uid}`;
 }

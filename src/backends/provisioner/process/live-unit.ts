@@ -1,6 +1,7 @@
 /** One unit in memory: its record, its process, and the one path by which it becomes dead. */
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { UnitProcess } from '../../../domain/routes/router.ts';
 import type { SeenUnit, UnitExited } from '../../../domain/units/provisioner.ts';
 import { describeExit } from '../../../domain/units/unit.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -82,6 +83,14 @@ export class LiveUnit {
       };
     }
     return { ...own, state: 'ended', address: null, reason: exit === null ? '' : describeExit(exit) };
+  }
+
+  /** Null where it runs no more, or in a network of its own. */
+  get sharedProcess(): UnitProcess | null {
+    const { app, rootPid: pid, rootStart: start, address = null } = this.record;
+    if (this.isDead || address !== null || pid <= 0) return null;
+    const uid = this.#sandbox.userOf(app);
+    return { pid, start, ...(uid !== null && { uid }) };
   }
 
   get tree(): SandboxTree {

@@ -249,10 +249,7 @@ class ProcessProvisioner implements Provisioner {
   }
 
   processOf(id: string): UnitProcess | null {
-    const unit = this.#units.get(id);
-    if (unit === undefined || unit.isDead || (unit.record.address ?? null) !== null) return null;
-    const { rootPid: pid, rootStart: start } = unit.record;
-    return pid > 0 ? { pid, start } : null;
+    return this.#units.get(id)?.sharedProcess ?? null;
   }
 
   async usage(): Promise<ReadonlyMap<string, UnitUsage>> {
