@@ -25,16 +25,16 @@ it.runIf(able && needlessOf(readFileSync('/proc/self/status', 'latin1')).length 
       import { spawnSync } from 'node:child_process';
       import { readFileSync } from 'node:fs';
       process.stdout.write(process.pid + ' ');
-      giveUpNeedless();
+      await giveUpNeedless(async () => ['/usr/bin/env', 'SAID=1']);
       const child = spawnSync('cat', ['/proc/self/status'], { encoding: 'utf8' }).stdout;
       const own = readFileSync('/proc/self/status', 'utf8');
-      process.stdout.write(JSON.stringify({ left: [...needlessOf(own), ...needlessOf(child)], uid: process.getuid(), said: process.argv.slice(1) }));`;
+      process.stdout.write(JSON.stringify({ left: [...needlessOf(own), ...needlessOf(child)], uid: process.getuid(), said: process.argv.slice(1), under: process.env.SAID }));`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program, 'a', 'b c'], {
       encoding: 'utf8',
     });
     expect(stderr).toBe('');
     const [first, second, answer = ''] = /^(\d+) (\d+) (.*)$/.exec(stdout)?.slice(1) ?? [];
     expect(second).toBe(first);
-    expect(JSON.parse(answer)).toEqual({ left: [], uid: 0, said: ['a', 'b c'] });
+    expect(JSON.parse(answer)).toEqual({ left: [], uid: 0, said: ['a', 'b c'], under: '1' });
   },
 );

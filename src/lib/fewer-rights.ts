@@ -1,4 +1,4 @@
-/** Gives up, for this process and whatever it starts, the capabilities of root that nothing here needs. */
+/** Gives up, for this process and whatever it starts, what root can do that nothing here needs. */
 import { readFileSync } from 'node:fs';
 import { findProgram } from './find-program.ts';
 
@@ -36,15 +36,15 @@ export function needlessOf(status: string): string[] {
 }
 
 /**
- * The process begins anew without them, by the same id, unless it has none of them. To be called first of all: what it has opened or begun is lost.
- * It goes on as it is where the system has no means for this.
+ * The process begins anew without them, by the same id and behind the words of `under`, unless it has none of them. To be called first of all: what it has
+ * opened or begun is lost. It goes on as it is where the system has no means for this.
  */
-export function giveUpNeedless(): void {
+export async function giveUpNeedless(under: () => Promise<readonly string[]>): Promise<void> {
   if (process.platform !== 'linux' || process.geteuid?.() !== 0 || process.channel !== undefined) return;
   const names = needlessOf(readFileSync('/proc/self/status', 'latin1'));
   const setpriv = findProgram('setpriv');
   if (names.length === 0 || setpriv === null || process.execve === undefined) return;
   const bounds = `--bounding-set=${names.map((name) => `-${name}`).join(',')}`;
-  const again = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  const again = [...(await under()), process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(setpriv, [setpriv, bounds, '--', ...again], process.env);
 }

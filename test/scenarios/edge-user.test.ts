@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it, type TestContext } from 'vitest';
+import { findProgram } from '../../src/lib/find-program.ts';
 import { needlessOf } from '../../src/lib/fewer-rights.ts';
 import { archive, deployArchive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
@@ -72,6 +73,10 @@ it.for([
     const one = await started(context, { closed });
     const user = await ownUser(one);
     expect((await edgeStatus(one))['NoNewPrivs']).toBe('1');
+    // System calls are filtered, of the server as well.
+    if (findProgram('perl') === null) context.skip('there is no perl, which sets filters of system calls');
+    expect((await edgeStatus(one))['Seccomp']).toBe('2');
+    expect((await statusOf(one.pid))['Seccomp']).toBe('2');
     const token = await one.login();
     await one.api('POST', '/apps', { token, body: JSON.stringify({ name: 'shop', platform: 'nodejs' }) });
     expect(await deployArchive(one, token, 'shop', await archive(nodeApp('first')))).toMatch(/\nOK\n$/);

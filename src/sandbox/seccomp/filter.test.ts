@@ -1,7 +1,8 @@
 /** The filter, run by a machine of our own: what it says to every call. */
 import { describe, expect, it } from 'vitest';
 import type { Instruction } from './bpf.ts';
-import { ALLOWED, filterProgram, REFUSED, seccompFilter, UNKNOWN } from './filter.ts';
+import { ALLOWED, filterProgram, type Judge, REFUSED, seccompFilter, UNKNOWN } from './filter.ts';
+import { ofControl, ofEdge } from './own-filters.ts';
 import { type Processor, REFUSED_CALLS, systemCalls } from './system-calls.ts';
 
 const KINDS = { x64: 0xc000003e, arm64: 0xc00000b7 };
@@ -65,6 +66,71 @@ describe.each(['x64', 'arm64'] as const)('the filter of %s', (processor: Process
     expect([judged('personality', 0xffff_ffff), judged('personality', 0x0040000)]).toEqual([ALLOWED, REFUSED]);
     const other = processor === 'x64' ? 0x40000003 : 0x40000028;
     expect(verdict(program, { number: calls.get('read') ?? -1, kind: other })).toBe(UNKNOWN);
+  });
+});
+
+describe.each(['x64', 'arm64'] as const)('the filters of the platform itself on %s', (processor) => {
+  const calls = systemCalls(processor);
+  const kind = KINDS[processor];
+  const ofKind = (judge: Judge): ((name: string, argument?: number) => number) => {
+    const program = filterProgram(processor, judge);
+    return (name, argument = 0) => verdict(program, { number: calls.get(name) ?? -1, kind, argument });
+  };
+
+  it('let control do what sandboxes are made with, refuse what the kernel is changed with, and take nothing from apps', () => {
+    const control = ofKind(ofControl);
+    for (const name of ['mount', 'umount2', 'setns', 'unshare', 'pivot_root', 'clone3', 'quotactl', 'ptrace', 'chroot'])
+      expect([name, control(name, 0x1000_0000)]).toEqual([name, ALLOWED]);
+    for (const name of [
+      'bpf',
+      'kexec_load',
+      'finit_module',
+      'keyctl',
+      'reboot',
+      'swapon',
+      'perf_event_open',
+      'clock_settime',
+    ])
+      expect([name, control(name)]).toEqual([name, REFUSED]);
+    // Whatever apps start has both filters.
+    for (const name of calls.keys()) if (control(name) !== ALLOWED) expect(REFUSED_CALLS.has(name), name).toBe(true);
+    const program = filterProgram(processor, ofControl);
+    expect(verdict(program, { number: 999, kind })).toBe(ALLOWED);
+    for (const call of [
+      { number: 0x4000_0001, kind },
+      { number: 1, kind: 0x40000003 },
+    ])
+      expect(verdict(program, call)).toBe(UNKNOWN);
+  });
+
+  it('refuse the edge all that a sandbox is refused, other processes, and sockets but those of networks', () => {
+    const edge = ofKind(ofEdge({ mounts: false }));
+    for (const name of [...REFUSED_CALLS].filter((one) => calls.has(one)))
+      expect([name, edge(name)]).toEqual([name, REFUSED]);
+    for (const name of ['ptrace', 'process_vm_readv', 'mknodat', 'shmget'])
+      expect([name, edge(name)]).toEqual([name, REFUSED]);
+    for (const name of [
+      'accept4',
+      'sendmsg',
+      'epoll_pwait',
+      'execve',
+      'setuid',
+      'setgroups',
+      'chown',
+      'fchownat',
+      'seccomp',
+    ])
+      if (calls.has(name)) expect([name, edge(name)]).toEqual([name, ALLOWED]);
+    expect([1, 2, 10, 16].map((family) => edge('socket', family))).toEqual(Array(4).fill(ALLOWED));
+    expect([17, 38, 40].map((family) => edge('socket', family))).toEqual(Array(3).fill(REFUSED));
+    expect([edge('clone', 0x11), edge('clone', 0x1000_0000), edge('clone3')]).toEqual([ALLOWED, REFUSED, UNKNOWN]);
+    const mounting = ofKind(ofEdge({ mounts: true }));
+    expect(['mount', 'move_mount', 'unshare', 'setns'].map((name) => mounting(name))).toEqual([
+      ALLOWED,
+      ALLOWED,
+      REFUSED,
+      REFUSED,
+    ]);
   });
 });
 

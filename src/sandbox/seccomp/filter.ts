@@ -64,35 +64,39 @@ interface Range {
   readonly judgement: readonly Instruction[];
 }
 
+/** What becomes of a call; ends with a verdict. Undefined: it is not of our list. */
+export type Judge = (name: string | undefined) => readonly Instruction[];
+
 /** Null for kinds of processors that are not known here. */
-export function seccompFilter(processor: string): Buffer | null {
-  return processor === 'x64' || processor === 'arm64' ? assemble(filterProgram(processor)) : null;
+export function seccompFilter(processor: string, judge: Judge = judgementOf): Buffer | null {
+  return processor === 'x64' || processor === 'arm64' ? assemble(filterProgram(processor, judge)) : null;
 }
 
-export function filterProgram(processor: Processor): Instruction[] {
+export function filterProgram(processor: Processor, judge: Judge = judgementOf): Instruction[] {
   return [
     load(PROCESSOR_AT),
     whenEqual(PROCESSORS[processor]),
     skip(1),
     give(UNKNOWN),
     load(NUMBER_AT),
-    ...search(ranges(systemCalls(processor))),
+    ...search(ranges(systemCalls(processor), judge)),
   ];
 }
 
 /** Neighbours that are judged alike are one. */
-function ranges(calls: ReadonlyMap<string, number>): Range[] {
+function ranges(calls: ReadonlyMap<string, number>, judge: Judge): Range[] {
   const names = new Map([...calls].map(([name, number]) => [number, name]));
   const last = Math.max(...names.keys());
   const found: Range[] = [];
   for (let number = 0; number <= last + 1; number += 1) {
-    const judgement = judgementOf(names.get(number));
+    const judgement = judge(names.get(number));
     if (!isSame(found.at(-1)?.judgement, judgement)) found.push({ from: number, judgement });
   }
-  return [...found, { from: OTHER_WAY_IN, judgement: judgementOf(undefined) }];
+  return [...found, { from: OTHER_WAY_IN, judgement: [give(UNKNOWN)] }];
 }
 
-function judgementOf(name: string | undefined): readonly Instruction[] {
+/** Of the processes of a sandbox. */
+export function judgementOf(name: string | undefined): readonly Instruction[] {
   if (name === undefined) return [give(UNKNOWN)];
   return JUDGED[name] ?? [give(REFUSED_CALLS.has(name) ? REFUSED : ALLOWED)];
 }

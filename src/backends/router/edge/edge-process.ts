@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, readdir, rm, stat, truncate } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { join, sep } from 'node:path';
@@ -8,11 +8,14 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { descriptorOf } from '../../../lib/listening.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
-import { allProcesses, isAlive, readProcess } from '../../../lib/processes.ts';
+import { allProcesses, isAlive, readProcess, unlessGone } from '../../../lib/processes.ts';
 import { everyRunDir, giveOwnPlaces, ownStateDirs, placesOf } from './edge-places.ts';
 import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import type { OwnView } from '../../../lib/own-view.ts';
+import { seccompFilter } from '../../../sandbox/seccomp/filter.ts';
+import { ofEdge } from '../../../sandbox/seccomp/own-filters.ts';
+import { underFilter } from '../../../sandbox/seccomp/under-filter.ts';
 import { apart, viewOf } from './edge-view.ts';
 
 const MAX_LOG_BYTES = 1_048_576;
@@ -24,6 +27,8 @@ const RELEASE_MS = 5_000;
 /** Below the program's directory. */
 const ENTRY = ['edge', 'main.js'] as const;
 const KEEPER_ENTRY = ['keeper', 'main.js'] as const;
+/** Of the options of an edge with a filter of system calls, which all that it starts have, too. */
+const FILTERED = '"isFiltered":true';
 
 interface Paths {
   readonly socket: string;
@@ -111,28 +116,40 @@ export function commandOf(
   { ports, starter }: { ports: Ports; starter: number },
 ): EdgeCommand {
   const needed = [options.stateDir, options.runDir, execPathOf(options)];
-  const view = typeof options.user === 'number' && (ownerOf(starter) ?? 0) === 0 ? viewOf(needed) : null;
-  const words = [execPathOf(options), ...argumentsOf(options, program, { ports, view })];
-  const [execPath = '', ...args] = [...(view === null ? [] : (apart() ?? [])), ...gainingNothing(options), ...words];
+  const hasUser = typeof options.user === 'number';
+  const isOfRoot = (ownerOf(starter) ?? 0) === 0;
+  const view = hasUser && isOfRoot ? viewOf(needed) : null;
+  // One that stays root starts those that are another user.
+  const filter = !hasUser && isOfRoot ? null : filterFor(starter, view);
+  const own = filter ?? (hasUser ? gainingNothing() : []);
+  const isFiltered = filter !== null;
+  const words = [execPathOf(options), ...argumentsOf(options, program, { ports, view, isFiltered })];
+  const [execPath = '', ...args] = [...(view === null ? [] : (apart() ?? [])), ...own, ...words];
   return { execPath, args };
 }
 
+/** Empty: it has that of the one that starts it, for the kernel takes so many only. Null: there is none. */
+function filterFor(starter: number, view: OwnView | null): readonly string[] | null {
+  if (unlessGone(() => readFileSync(`/proc/${starter}/cmdline`, 'latin1'))?.includes(FILTERED) === true) return [];
+  return underFilter(seccompFilter(process.arch, ofEdge({ mounts: view !== null })), { gainsNothing: true });
+}
+
 /** What it starts gains nothing by programs that make themselves root. */
-function gainingNothing({ user }: EdgeRouterOptions): readonly string[] {
-  const setpriv = typeof user === 'number' ? findProgram('setpriv') : null;
+function gainingNothing(): readonly string[] {
+  const setpriv = findProgram('setpriv');
   return setpriv === null ? [] : [setpriv, '--no-new-privs', '--'];
 }
 
 function argumentsOf(
   options: EdgeRouterOptions,
   program: EdgeProgram,
-  { ports, view }: { ports: Ports; view: OwnView | null },
+  { ports, view, isFiltered }: { ports: Ports; view: OwnView | null; isFiltered: boolean },
 ): readonly string[] {
   const { port, tlsPort } = ports;
   const { host } = options.listen;
   const tls = options.tls ? { host: options.tls.host, port: tlsPort } : null;
   const { fingerprint, entry } = program;
-  const own = { ...placesOf(options), host, port, tls, fingerprint, ...behaviourOf(options), view };
+  const own = { ...placesOf(options), host, port, tls, fingerprint, ...behaviourOf(options), view, isFiltered };
   return [entry, JSON.stringify(own)];
 }
 
@@ -147,7 +164,7 @@ export function keeperCommandOf(
     execPathOf(options),
     program.keeperEntry,
     options.keeper,
-    ...argumentsOf(options, program, { ports, view: null }),
+    ...argumentsOf(options, program, { ports, view: null, isFiltered: false }),
   ];
 }
 

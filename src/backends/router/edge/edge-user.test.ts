@@ -2,6 +2,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findProgram } from '../../../lib/find-program.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import type { AdoptingRouter } from './edge-router.ts';
@@ -18,8 +19,13 @@ beforeEach(() => {
 afterEach(() => world.dispose());
 
 async function userOf(options: EdgeRouterOptions): Promise<number> {
+  return Number(await factOf(options, 'Uid'));
+}
+
+/** The first word of what the kernel says of the edge. */
+async function factOf(options: EdgeRouterOptions, name: string): Promise<string> {
   const status = await readFile(`/proc/${await world.pid(options)}/status`, 'utf8');
-  return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
+  return new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1] ?? '';
 }
 
 function get(listen: string): Promise<string> {
@@ -34,6 +40,11 @@ function get(listen: string): Promise<string> {
       })
       .on('error', reject);
   });
+}
+
+/** Of system calls, as of a container that the tests run in. */
+async function ownFilters(): Promise<number> {
+  return Number(/^Seccomp_filters:\s+(\d+)/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1] ?? 0);
 }
 
 /** Asks all the time until it is told to stop; answers what was not as it should be. */
@@ -79,12 +90,16 @@ describe.runIf(isRoot)('an edge with a user of its own', () => {
     await router.apply(await world.unit('one'));
     expect(await userOf(options)).toBe(0);
     const clients = asking(router.listen);
+    const filters: string[] = [];
     for (const changes of [{ user: USER }, { hstsSeconds: 60 }, { hstsSeconds: 61 }]) {
       await next(changes);
       expect(await userOf(options)).toBe(USER);
+      filters.push(await factOf(options, 'Seccomp_filters'));
       const before = clients.count();
       await until(() => clients.count() > before + 20, { what: 'answers of this one' });
     }
+    // One, however many have taken over: the kernel takes so many only.
+    if (findProgram('perl') !== null) expect([...new Set(filters)]).toEqual([`${(await ownFilters()) + 1}`]);
     expect(await clients.stop()).toEqual([]);
     // Nobody but root becomes somebody else: these begin anew, by the same table.
     for (const user of [USER + 1, null, USER]) {
