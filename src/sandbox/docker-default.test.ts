@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { QUICK_NETWORK } from '../../test/support/slow.ts';
 import { childEnd } from './child-end.ts';
 import { probeSandbox } from './probe.ts';
-import { REFUSED_CALLS } from './seccomp/system-calls.ts';
+import { REFUSED_CALLS, systemCalls } from './seccomp/system-calls.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'tancho-docker-'));
 chmodSync(home, 0o711);
@@ -26,12 +26,42 @@ afterAll(async () => {
 });
 
 const DEVICES = 'console core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero'.split(' ');
+/** What it covers, by its default for `MaskedPaths`, and of what is below its read-only paths what may be read there. */
+const MASKED = [
+  ...[
+    'acpi',
+    'asound',
+    'interrupts',
+    'kcore',
+    'keys',
+    'latency_stats',
+    'sched_debug',
+    'scsi',
+    'timer_list',
+    'timer_stats',
+  ].map((name) => `/proc/${name}`),
+  ...['/sys/devices/virtual/powercap', '/sys/firmware'],
+];
+/** What processes may write to, and only within what is theirs by the rights of files. */
+const WRITABLE = ['/', '/dev', '/dev/pts', '/dev/shm', '/proc', '/tmp'];
+/** By its default profile (moby, profiles/seccomp/default.json) with the capabilities that it gives by default, of the calls that kernels for x64 and arm64 have. */
+const CLOSED = `
+_sysctl acct add_key afs_syscall bpf cachestat clock_settime create_module delete_module fanotify_init fchmodat2 finit_module
+fsconfig fsmount fsopen fspick futex_requeue futex_wait futex_wake get_kernel_syms get_mempolicy getpmsg init_module ioperm
+iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie map_shadow_stack mbind migrate_pages mount mount_setattr move_mount
+move_pages mseal nfsservctl open_by_handle_at open_tree perf_event_open pidfd_getfd pivot_root process_madvise putpmsg
+query_module quotactl quotactl_fd reboot request_key security set_mempolicy set_mempolicy_home_node setdomainname sethostname
+setns settimeofday swapoff swapon sysfs syslog tuxcall umount2 unshare uselib userfaultfd ustat vhangup vserver
+`;
 const LOOK = `
 grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status | tr -d "\\t"
 echo "devices $(ls /dev | tr "\\n" " ")"
 echo "writable $(for d in / /usr /etc /proc/sys /sys /dev; do [ -w "$d" ] && printf "%s " "$d"; done)"
 echo "etc $(ls /etc | grep -cE "^(shadow|machine-id|ssh)$")"
-for f in /proc/keys /proc/timer_list /proc/interrupts; do [ -z "$(cat "$f" 2>/dev/null)" ] || echo "open $f"; done
+for f in ${MASKED.join(' ')}; do
+  if [ -d "$f" ]; then [ -z "$(ls -A "$f" 2>/dev/null)" ] || echo "open $f"; else [ "$(head -c 1 "$f" 2>/dev/null | wc -c)" = 0 ] || echo "open $f"; fi
+done
+while read -r _ _ _ _ at how _; do case "$how" in rw*) echo "rw $at";; esac; done < /proc/self/mountinfo
 echo "sys $(ls /sys 2>/dev/null | wc -l)"
 `;
 
@@ -76,6 +106,21 @@ it('has no right, no device and nothing writable that Docker does not give', asy
   expect(lines).toContain('etc 0');
   expect(lines).toContain('sys 0');
   expect(lines.filter((line) => line.startsWith('open'))).toEqual([]);
+  const written = lines.filter((line) => line.startsWith('rw ')).map((line) => line.slice(3));
+  expect(written).toContain(code);
+  expect(
+    written.filter((at) => at !== code && !DEVICES.includes(at.slice('/dev/'.length)) && !WRITABLE.includes(at)),
+  ).toEqual([]);
+});
+
+it('opens no system call that Docker closes, but for those that are said to be', () => {
+  const page = readFileSync('docs/isolation.md', 'utf8');
+  const [, newer = ''] = /newer than Docker's list in some of its versions: ([^;|]*);/.exec(page) ?? [];
+  const said = [...newer.matchAll(/`([a-z0-9_]+)`/g)].map(([, name]) => name ?? '');
+  const known = new Set((['x64', 'arm64'] as const).flatMap((processor) => [...systemCalls(processor).keys()]));
+  const closed = CLOSED.trim().split(/\s+/);
+  expect(closed.filter((name) => !known.has(name))).toEqual([]);
+  expect(closed.filter((name) => !REFUSED_CALLS.has(name)).sort()).toEqual(said.sort());
 });
 
 it('is described as it is', () => {
