@@ -35,11 +35,14 @@ function placeIn(root: Command, words: readonly string[]): TypedWord {
       if (index === words.length)
         return { key: keyOf(path, valueName(option)), app: appIn(command, words, given), given };
     } else if (!word.startsWith('-')) {
-      const next = given.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+      const next =
+        given.length === 0
+          ? command.commands.find((one) => one.name() === word || one.aliases().includes(word))
+          : undefined;
       if (next === undefined) given.push(word);
       else {
         command = next;
-        path.push(word);
+        path.push(next.name());
       }
     }
   }

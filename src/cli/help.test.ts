@@ -53,6 +53,15 @@ describe('help (UPDATE_GOLDEN=1 writes the expected texts)', () => {
     const asked = await world.run(['help', 'app', 'create']);
     expect(asked).toEqual(await world.run(['app', 'create', '--help']));
   });
+
+  it('"audit" is another name of "event"', async () => {
+    for (const verb of ['list', 'show', 'watch', 'verify']) {
+      const { code, out } = await world.run(['audit', verb, '--help']);
+      expect({ code, out }).toEqual({ code: 0, out: (await world.run(['event', verb, '--help'])).out });
+      expect(out).toMatch(new RegExp(`^Usage: tancho event.* ${verb} `));
+    }
+    expect((await world.run(['audit', 'lst'])).err).toContain('Hint: Did you mean tancho event list?');
+  });
 });
 
 it('help is no wider than the terminal, and 100 columns in a pipe', async () => {

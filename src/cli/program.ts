@@ -9,6 +9,8 @@ type Register = (command: Command, cli: Cli) => void;
 
 interface Entry {
   readonly description: string;
+  /** Another name of it. */
+  readonly alias?: string;
   readonly load: () => Promise<Register>;
 }
 
@@ -107,6 +109,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   event: {
     description: 'The record of who did what',
+    alias: 'audit',
     load: async () => (await import('./events/event.ts')).registerEvent,
   },
   server: {
@@ -172,8 +175,10 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
       '\nStart with:\n  tancho login <url>\n  tancho app create <name>\n  git push tancho HEAD:main',
     );
   for (const [name, entry] of Object.entries(COMMANDS)) {
+    const { alias } = entry;
     const command = root.command(name).description(entry.description).helpCommand(false);
-    if (wanted.has(name)) (await entry.load())(command, cli);
+    if (alias !== undefined) command.alias(alias);
+    if (wanted.has(name) || (alias !== undefined && wanted.has(alias))) (await entry.load())(command, cli);
     else command.action(() => {});
   }
   return { root, cli };

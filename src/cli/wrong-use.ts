@@ -34,9 +34,9 @@ function knownPath(tree: Command, words: readonly string[]): string[] {
   const path: string[] = [];
   let at: Command | undefined = tree;
   for (const word of words) {
-    at = at.commands.find((one) => one.name() === word);
+    at = at.commands.find((one) => one.name() === word || one.aliases().includes(word));
     if (at === undefined) break;
-    path.push(word);
+    path.push(at.name());
   }
   return path;
 }
