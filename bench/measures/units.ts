@@ -1,5 +1,8 @@
-/** What the platform uses while a hundred units, and a thousand, do nothing. */
+/** What the platform uses while a hundred units, and a thousand, do nothing, and how soon it notices that one of them is dead. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../../test/support/until.ts';
 import { edgePid, type World } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
 import { cpuMs, memoryOf } from '../process-use.ts';
@@ -10,6 +13,9 @@ const SETTLE_MS = 10_000;
 const CPU_MS = 30_000;
 /** Apps whose units are started at one time. */
 const AT_ONCE = 2;
+/** Of those that the next control has adopted. */
+const KILLED = 20;
+const NOTICED_MS = 300;
 /** Small, so that a thousand of them fit into the memory of a small machine. */
 const SERVER = `use Socket;
 socket(my $server, PF_INET, SOCK_STREAM, 0) or die;
@@ -31,19 +37,20 @@ const FILES = {
 
 export const units: Measure = {
   name: 'units-100',
-  about: 'processor time of control and edge while 100 units do nothing',
+  about: 'processor time of control and edge while 100 units do nothing, and how soon a death is noticed',
   longMs: 420_000,
-  run: (bench) => measureUnits(bench, 100),
+  run: (bench) => measureUnits(bench, 100, 1),
 };
 
 export const manyUnits: Measure = {
   name: 'units-1000',
   about: 'the same with 1,000 units',
   longMs: 1_500_000,
-  run: (bench) => measureUnits(bench, 1_000),
+  run: (bench) => measureUnits(bench, 1_000, 5),
 };
 
-async function measureUnits(bench: Bench, count: number): Promise<void> {
+/** `most`: per cent of one processor that control may use. */
+async function measureUnits(bench: Bench, count: number, most: number): Promise<void> {
   const world = await bench.world();
   const pusher = await Pusher.open(bench, world);
   const { token } = pusher;
@@ -68,16 +75,43 @@ async function measureUnits(bench: Bench, count: number): Promise<void> {
   const added = AT_ONCE * (count / APPS - 1);
   bench.publish({ what: `${added} units more, of ${AT_ONCE} apps, until ${count} run`, unit: 'ms', samples: scales });
   await delay(SETTLE_MS);
-  await publishUse(bench, world, `${count} units`);
+  await publishUse(bench, world, `${count} units`, most);
   // The units are no children of the next control, which has to look after them in another way.
   await world.end('SIGKILL');
   await world.startAgain();
   await delay(SETTLE_MS);
-  await publishUse(bench, world, `${count} units, adopted`);
+  await publishUse(bench, world, `${count} units, adopted`, most);
+  await publishDeaths(bench, world, token);
+}
+
+/** Until the death is in the log of the app, and the edge knows of it. */
+async function publishDeaths(bench: Bench, world: World, token: string): Promise<void> {
+  const samples: number[] = [];
+  for (const id of (await readdir(join(world.home, 'units'))).filter((name) => /^[0-9a-f]{12}$/.test(name))) {
+    if (samples.length === KILLED) break;
+    const { app, mainPid } = JSON.parse(await readFile(join(world.home, 'units', id, 'unit.json'), 'utf8')) as {
+      app: string;
+      mainPid: number;
+    };
+    const log = async (): Promise<{ Date: string; Message: string }[]> =>
+      (await world.api('GET', `/apps/${app}/log?lines=1000&source=tancho&search=SIGKILL`, { token })).json() as [];
+    const before = (await log()).length;
+    const killed = Date.now();
+    process.kill(mainPid, 'SIGKILL');
+    await until(async () => (await log()).length > before, { everyMs: 200, what: `the death of a unit of ${app}` });
+    samples.push(Date.parse((await log()).at(-1)?.Date ?? '') - killed);
+  }
+  bench.publish({ what: 'a death of an adopted unit is noticed', unit: 'ms', samples });
+  bench.publish({
+    what: 'a death of an adopted unit is noticed, the latest',
+    unit: 'ms',
+    samples: [Math.max(...samples)],
+    most: NOTICED_MS,
+  });
 }
 
 /** Per cent of one processor. */
-async function publishUse(bench: Bench, world: World, when: string): Promise<void> {
+async function publishUse(bench: Bench, world: World, when: string, most: number): Promise<void> {
   const edge = await edgePid(world);
   const begun = performance.now();
   const [control, other] = [await cpuMs(world.pid), await cpuMs(edge)];
@@ -86,7 +120,7 @@ async function publishUse(bench: Bench, world: World, when: string): Promise<voi
   const share = async (pid: number, before: number): Promise<number[]> => [
     (((await cpuMs(pid)) - before) / took) * 100,
   ];
-  bench.publish({ what: `control, ${when}`, unit: '%', samples: await share(world.pid, control) });
+  bench.publish({ what: `control, ${when}`, unit: '%', samples: await share(world.pid, control), most });
   bench.publish({ what: `edge, ${when}`, unit: '%', samples: await share(edge, other) });
   bench.publish({ what: `RSS of control, ${when}`, unit: 'MB', samples: [(await memoryOf(world.pid)).rssMb] });
 }
