@@ -1,5 +1,5 @@
 /** Looks at units that serve while control is away, as control does: one that hangs is handed over to be started again. */
-import { askAt, askByCommand, LivenessRow } from '../domain/units/liveness-check.ts';
+import { askAt, askByCommand, beginLooks, LivenessRow } from '../domain/units/liveness-check.ts';
 import type { Provisioner, UnitSpec } from '../domain/units/provisioner.ts';
 import type { Address } from '../domain/units/unit.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
@@ -66,9 +66,12 @@ export class KeptLiveness {
         const { liveness = null } = spec;
         this.#watches.set(id, { spec, row: liveness === null ? null : new LivenessRow(liveness, at) });
       }
-      const { spec, row = null } = this.#watches.get(id) ?? {};
-      if (spec !== undefined && row !== null && row.isDue(at)) this.#track(spec, row);
     }
+    const looked = [...this.#watches.values()].flatMap(({ spec, row }) => (row === null ? [] : [{ spec, row }]));
+    beginLooks(looked, at, ({ spec, row }) => {
+      this.#track(spec, row);
+      return true;
+    });
   }
 
   #track(spec: UnitSpec, row: LivenessRow): void {

@@ -132,6 +132,21 @@ it.each([
   expect(await unit()).toMatchObject({ exits: 0, state: 'started' });
 });
 
+it.each([
+  ['has served for long is calm after one look', 600_000, 1],
+  ['was just begun is looked at as often as a new one', 0, 3],
+])('after a start of control a unit that %s', async (_, ageMs, expected) => {
+  await world.deploy('shop');
+  world.machine.pass(ageMs);
+  world = await world.next();
+  let looks = 0;
+  world.faults.on('provisioner.probe', () => void (looks += 1));
+  // The first round finds it.
+  await rounds(4);
+  expect(looks).toBe(expected);
+  await expectSound(world);
+});
+
 it('failures that a paused or overloaded server has seen do not count', async () => {
   const settings = { web: { liveness: { failures: 1 } } };
   await world.deploy('shop', { settings });

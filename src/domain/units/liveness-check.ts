@@ -26,6 +26,8 @@ const CALM_PERIOD_SECONDS = 30;
 const CALM_LOOKS_PER_SECOND = 10;
 /** So many good looks in a row, and it is calm. */
 const CALM_AFTER = 6;
+/** So many looks at what is well are begun in a second: of more, each would come so late that it tells nothing. */
+const LOOKS_PER_SECOND = 50;
 /** Those that are calm are looked at one by one, not all in one moment. */
 const SPREAD = 0.2;
 const TIMEOUT_SECONDS = 5;
@@ -73,13 +75,20 @@ export class LivenessRow {
   #isUnderWay = false;
   #wells = 0;
 
-  constructor(check: LivenessCheck, at: number) {
+  /** `livedMs`: for how long it is known to have served before; whoever looked at it meanwhile is gone, and one good look more is enough. */
+  constructor(check: LivenessCheck, at: number, livedMs = 0) {
     this.check = check;
     this.#dueAt = at + check.periodMs;
+    if (livedMs >= CALM_AFTER * check.periodMs) this.#wells = CALM_AFTER - 1;
   }
 
   isDue(at: number): boolean {
     return !this.#isUnderWay && at >= this.#dueAt;
+  }
+
+  /** Milliseconds since 1970. */
+  get dueAt(): number {
+    return this.#dueAt;
   }
 
   /** For whoever was paused: the unit was, too, and needs a while. */
@@ -120,6 +129,21 @@ export class LivenessRow {
     const often = failures === 1 ? '' : `, ${failures} times in a row`;
     return { reason: `${result.detail}${often}`, since: this.#since };
   }
+}
+
+/**
+ * To be called once a second: begins the looks that are due, first at all that is not well, then at those that have waited longest.
+ * `begin` answers whether it has begun it; what it has not is due the next time.
+ */
+export function beginLooks<T extends { readonly row: Pick<LivenessRow, 'isDue' | 'dueAt' | 'failures'> }>(
+  all: readonly T[],
+  at: number,
+  begin: (one: T) => boolean,
+): void {
+  const due = all.filter(({ row }) => row.isDue(at)).sort((a, b) => a.row.dueAt - b.row.dueAt);
+  for (const one of due) if (one.row.failures > 0) begin(one);
+  let left = LOOKS_PER_SECOND;
+  for (const one of due) if (left > 0 && one.row.failures === 0 && begin(one)) left -= 1;
 }
 
 /** Looks by a connection; nobody knows where it has no address. */

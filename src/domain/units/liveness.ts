@@ -5,7 +5,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { askAt, askByCommand, type LivenessCheck, livenessCheckOf, LivenessRow } from './liveness-check.ts';
+import { askAt, askByCommand, beginLooks, type LivenessCheck, livenessCheckOf, LivenessRow } from './liveness-check.ts';
 import type { Unit } from './unit.ts';
 import type { ProbeResult, Provisioner } from './provisioner.ts';
 import type { Ownership } from '../controls/ownership.ts';
@@ -39,6 +39,8 @@ export class LivenessChecks {
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<void>>();
   #commands = 0;
+  /** Until the first round: what serves by then was looked at by the control before. */
+  #isFirst = true;
   #timer: NodeJS.Timeout | null = null;
   #version = '';
   #units: readonly Unit[] = [];
@@ -89,13 +91,18 @@ export class LivenessChecks {
     const ids = new Set(units.map(({ id }) => id));
     for (const id of this.#watches.keys()) if (!ids.has(id)) this.#watches.delete(id);
     const at = now().getTime();
+    const all: { unit: Unit; watch: Watch; row: LivenessRow }[] = [];
     for (const unit of units) {
       const watch = await this.#watchOf(unit, at);
       const { row } = watch;
-      if (row === null || !row.isDue(at)) continue;
-      if (row.check.kind === 'command' && this.#commands >= COMMANDS_AT_ONCE) continue;
-      this.#track(this.#look(unit, watch, row));
+      if (row !== null) all.push({ unit, watch, row });
     }
+    beginLooks(all, at, ({ unit, watch, row }) => {
+      if (row.check.kind === 'command' && this.#commands >= COMMANDS_AT_ONCE) return false;
+      this.#track(this.#look(unit, watch, row));
+      return true;
+    });
+    this.#isFirst = false;
   }
 
   /** Read anew only when anything was committed since. */
@@ -121,7 +128,8 @@ export class LivenessChecks {
     const release = await this.#deps.store.release(unit.app, unit.release);
     const check = release === null ? null : livenessCheckOf(release, unit.process);
     const { exits, release: number } = unit;
-    const watch = { row: check === null ? null : new LivenessRow(check, at), exits, release: number };
+    const livedMs = this.#isFirst ? at - Date.parse(unit.lastExit?.at ?? unit.createdAt) : 0;
+    const watch = { row: check === null ? null : new LivenessRow(check, at, livedMs), exits, release: number };
     this.#watches.set(unit.id, watch);
     return watch;
   }
