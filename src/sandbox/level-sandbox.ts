@@ -7,7 +7,8 @@ import { type Account, accountFiles, machineUserName, TENANT_NAME } from './acco
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { allProcesses, familyOf } from '../lib/processes.ts';
-import { SeenUsage, type Usage, usageOfProcesses } from './usage.ts';
+import { SeenUsage, type Usage, usageOfEach, usageOfProcesses } from './usage.ts';
+import { watchNotes } from './exit-notes.ts';
 import { joinAll, launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
@@ -184,7 +185,7 @@ export class LevelSandbox implements Sandbox {
     const cgroups = this.#cgroups;
     const seen = this.#seenUsage;
     seen.begin();
-    if (cgroups !== null) return new Map(trees.map(({ id }) => [id, cgroups.usage(this.#scoped(id), seen)]));
+    if (cgroups !== null) return usageOfEach(trees, ({ id }) => cgroups.usage(this.#scoped(id), seen));
     const all = allProcesses();
     return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses(familyOf(rootPid, all), seen)]));
   }
@@ -208,6 +209,14 @@ export class LevelSandbox implements Sandbox {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
+  }
+
+  onNoted(listener: (id: string) => void): () => void {
+    if (this.level !== 'bubblewrap') return () => undefined;
+    const [before, after] = [`${this.#scope}-`, '.json'];
+    return watchNotes(this.#statusDir, (file) => {
+      if (file.startsWith(before) && file.endsWith(after)) listener(file.slice(before.length, -after.length));
+    });
   }
 
   async release(id: string): Promise<void> {

@@ -120,6 +120,11 @@ export interface Sandbox {
   /** Exit code of argv as noted outside of the process that spawned it (128 + signal for a signal); null when nobody noted it. */
   exitCode(id: string): Promise<number | null>;
   /**
+   * Calls back when something was noted of a sandbox, such as its exit code, with its id (where that is letters, digits, _ and -); answers what ends that.
+   * Where nobody notes it is never called, and it can fail to be: whoever needs to know for sure looks now and then, too.
+   */
+  onNoted(listener: (id: string) => void): () => void;
+  /**
    * Where the processor is short, a process of the platform's own, with those that it starts from then on, goes before all tenants; by an id that no sandbox
    * has, until release() of that. Nothing where there are no control groups.
    */

@@ -55,6 +55,10 @@ export class PlainSandbox implements Sandbox {
 
   prefer(): void {}
 
+  onNoted(): () => void {
+    return () => undefined;
+  }
+
   async own(path: string): Promise<void> {
     if (this.#uid === undefined) return;
     await run('chown', ['-hR', `${this.#uid}:${this.#uid}`, '--', path]);

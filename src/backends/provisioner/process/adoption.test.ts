@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
 import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { probeSandbox } from '../../../sandbox/probe.ts';
@@ -75,6 +75,22 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       later.onExit((exited) => exits.push(exited));
       await later.recover(new Map([[unit.id, handle]]));
       expect(exits).toHaveLength(1);
+      await world.dispose();
+    });
+
+    it.runIf(name === 'bubblewrap')('the next control hears of a death without looking for it', async () => {
+      const world = await createProcessWorld(level);
+      await world.provisioner.close();
+      const unit = unitSpec(world, {});
+      const { handle, address } = await controlKilledAfterStart(world, level, unit);
+      // Whatever it looks at now and then it never gets to.
+      vi.useFakeTimers({ toFake: ['setInterval'] });
+      const provisioner = await world.restart().finally(() => vi.useRealTimers());
+      const exits: UnitExited[] = [];
+      provisioner.onExit((exited) => exits.push(exited));
+      expect(await provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
+      await fetch(`http://${address.host}:${address.port}/crash`).catch(() => undefined);
+      await expect.poll(() => exits).toEqual([{ id: unit.id, code: 7, signal: null, outOfMemory: false }]);
       await world.dispose();
     });
 

@@ -30,8 +30,6 @@ const NEWLINE = 10;
 /** How much of what is missing is counted, and how much of that at a time. */
 const MAX_COUNTED_BYTES = 4 * 1024 ** 3;
 const COUNTED_BYTES = 1024 * 1024;
-/** Between two looks at how much waits. */
-const LOOK_EVERY_BYTES = 1024 * 1024;
 
 interface TailOptions extends OutputFile {
   readonly signal: AbortSignal;
@@ -62,36 +60,33 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
       return { lines: parts.map((part) => ({ at, ...part })), offset: position - splitter.pending };
     };
     if (options.missing !== undefined) yield { ...chunk([]), missing: options.missing };
-    let unlooked = LOOK_EVERY_BYTES;
     for (;;) {
       if (signal.aborted) return;
       const wasGone = isGone;
-      if (unlooked >= LOOK_EVERY_BYTES) {
-        unlooked = 0;
-        const left = (await file.stat()).size - KEPT_BEHIND_BYTES;
-        if (left - position > MAX_BEHIND_BYTES) {
-          const from = position - splitter.pending;
-          position = await lineStart(file, left);
-          splitter = new LineSplitter(await endsInsideLine(file, position));
-          const missing = {
-            lines: await linesBetween(file, from, position),
-            bytes: position - from,
-            why: 'too much' as const,
-          };
-          yield { ...chunk([]), missing };
-        }
+      const { size } = fstatSync(file.fd);
+      const left = size - KEPT_BEHIND_BYTES;
+      if (left - position > MAX_BEHIND_BYTES) {
+        const from = position - splitter.pending;
+        position = await lineStart(file, left);
+        splitter = new LineSplitter(await endsInsideLine(file, position));
+        const missing = {
+          lines: await linesBetween(file, from, position),
+          bytes: position - from,
+          why: 'too much' as const,
+        };
+        yield { ...chunk([]), missing };
       }
-      const bytes = await readAt(file, position, READ_BYTES);
-      if (bytes.length > 0) {
+      if (size > position) {
+        // No more than there is: of hundreds who print little each would else keep a buffer.
+        const bytes = await readAt(file, position, Math.min(READ_BYTES, size - position));
         position += bytes.length;
-        unlooked += bytes.length;
         lastData = Date.now();
         changes.found();
         const lines = splitter.push(bytes);
         if (lines.length > 0) yield chunk(lines);
         continue;
       }
-      if ((await file.stat()).size < position) {
+      if (size < position) {
         // The app itself emptied the file (`> /dev/stdout`).
         position = 0;
         splitter = new LineSplitter();

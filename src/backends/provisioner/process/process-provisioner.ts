@@ -49,11 +49,9 @@ import { launchTurns, launchUnit, newRecord, startFailure } from './unit-launch.
 import { offsetOf, UnitOutputs } from './unit-outputs.ts';
 import { UnitPorts } from './unit-ports.ts';
 import { loadRecord, makeUnitDirectories, unitPaths, type UnitPaths, type UnitRecord } from './unit-record.ts';
+import { UnitWatch } from './unit-watch.ts';
 import { writtenData } from './written-data.ts';
 
-/** How often units that are not our children are looked at. */
-const LIFE_POLL_MS = 250;
-const MEMORY_POLL_MS = 1_000;
 /** How long output of a removed unit waits to be read. */
 const REMOVED_OUTPUT_MS = 10 * 60_000;
 const QUOTED_LINES = 50;
@@ -80,6 +78,7 @@ class ProcessProvisioner implements Provisioner {
   readonly #queue = new KeyedQueue();
   readonly #launches = launchTurns();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #watch: UnitWatch;
   readonly #ports: UnitPorts;
   readonly #specs = new Map<string, UnitSpec>();
   #listener: ((exited: UnitExited) => void) | null = null;
@@ -94,14 +93,7 @@ class ProcessProvisioner implements Provisioner {
     const units = (): LiveUnit[] => [...this.#units.values()];
     this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, units, sandbox: options.sandbox });
     this.supports = processSupports(options);
-    const seemsDead = (unit: LiveUnit): boolean => !unit.seemsWell();
-    this.#every(LIFE_POLL_MS, seemsDead, (unit) => unit.check());
-    if (!options.sandbox.limits.memory)
-      this.#every(
-        MEMORY_POLL_MS,
-        () => true,
-        (unit) => unit.checkMemory(),
-      );
+    this.#watch = new UnitWatch({ sandbox: options.sandbox, units: this.#units, logger: options.logger });
   }
 
   get description(): string {
@@ -346,6 +338,7 @@ class ProcessProvisioner implements Provisioner {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#watch.close();
     await Promise.all([...this.#units.values()].map((unit) => unit.leave()));
   }
 
@@ -384,14 +377,6 @@ class ProcessProvisioner implements Provisioner {
       },
       Math.max(left, 0),
     );
-    this.#timers.add(timer.unref());
-  }
-
-  #every(ms: number, isDue: (unit: LiveUnit) => boolean, work: (unit: LiveUnit) => Promise<void>): void {
-    const timer = setInterval(() => {
-      const look = (of: LiveUnit) => bestEffort(this.#options.logger, 'looking after a unit', () => work(of));
-      for (const unit of this.#units.values()) if (isDue(unit)) void look(unit);
-    }, ms);
     this.#timers.add(timer.unref());
   }
 }
