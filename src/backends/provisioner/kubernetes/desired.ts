@@ -20,6 +20,8 @@ export const CONTAINER = 'app';
 /** Above those that only root may listen on. */
 export const PORT = 8080;
 const GRACE_SECONDS = 30;
+/** A node that is lost keeps its units so long; Kubernetes would wait for five minutes. */
+const LOST_NODE_SECONDS = 30;
 const MIB = 1024 * 1024;
 const FIRST_REQUEST_MIB = 64;
 
@@ -111,6 +113,12 @@ export function podSpec(spec: UnitSpec, settings: KubernetesSettings, secret: st
     containers: [container(spec, secret)],
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: GRACE_SECONDS,
+    tolerations: ['not-ready', 'unreachable'].map((name) => ({
+      key: `node.kubernetes.io/${name}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: LOST_NODE_SECONDS,
+    })),
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     // As Pod Security "restricted" asks.

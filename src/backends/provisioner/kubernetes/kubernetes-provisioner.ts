@@ -29,7 +29,7 @@ import { Groups, type GroupName } from './groups.ts';
 import type { KubernetesSettings } from './kubernetes-settings.ts';
 import { ANNOTATIONS, LABELS } from './labels.ts';
 import { openShell, runCommand } from './one-off.ts';
-import { isOver, lastEndOf, lifeOf } from './pod-state.ts';
+import { isOver, isUnreachable, lastEndOf, lifeOf } from './pod-state.ts';
 import { acceptsAt, waitUntilReady } from './readiness.ts';
 import { translated } from './translated.ts';
 import { bookOf, type UnitEnd } from './unit-book.ts';
@@ -144,7 +144,7 @@ class KubernetesProvisioner implements Provisioner {
     const { client } = this.#options;
     const what = { name: pod?.metadata.name ?? '', namespace: group.namespace };
     if (pod !== null) {
-      await this.#reader.keepLastWords(id, pod);
+      if (!isUnreachable(pod)) await this.#reader.keepLastWords(id, pod);
       // One pod less is wanted: this one.
       const patch = { metadata: { annotations: { [ANNOTATIONS.deletionCost]: LOW_COST } } };
       await client.patch(KINDS.pods, what, patch).catch(() => undefined);
@@ -293,9 +293,20 @@ class KubernetesProvisioner implements Provisioner {
     if (view === null) return;
     // With no grace at all the API forgets the pod before its node has ended it.
     const graceSeconds = Math.max(1, Math.ceil(graceMs / 1000));
-    await client.delete(KINDS.pods, { name, namespace: view.namespace }, { graceSeconds });
-    const isGone = await this.#until(id, () => view.pod(name) === null, graceMs + GONE_MS);
-    if (!isGone) throw new SurvivesKill(`The pod ${name} has not ended.`);
+    const what = { name, namespace: view.namespace };
+    await client.delete(KINDS.pods, what, { graceSeconds });
+    const isGone = (): boolean => view.pod(name) === null;
+    const isLost = (): boolean => {
+      const pod = view.pod(name);
+      return pod !== null && isUnreachable(pod);
+    };
+    await this.#until(id, () => isGone() || isLost(), graceMs + GONE_MS);
+    if (isLost()) {
+      // Nobody is there to end it. The cluster forgets it, and its node ends it when it comes back.
+      await client.delete(KINDS.pods, what, { graceSeconds: 0 });
+      await this.#until(id, isGone, GONE_MS);
+    }
+    if (!isGone()) throw new SurvivesKill(`The pod ${name} has not ended.`);
   }
 
   #seen({ id, app, end, listens }: { id: string; app: string; end: UnitEnd | null; listens: boolean }): SeenUnit {
@@ -304,6 +315,8 @@ class KubernetesProvisioner implements Provisioner {
     const trouble = this.#pods.troubleOf(id);
     if (trouble !== null) return { ...own, state: 'unknown', reason: `Kubernetes is not reached: ${trouble}` };
     if (end !== null) return { ...own, state: 'ended', reason: describeExit(end) };
+    if (pod !== null && isUnreachable(pod))
+      return { ...own, state: 'waiting', reason: `its node ${own.node} says nothing any more` };
     const life = pod === null || isOver(pod) ? null : lifeOf(pod);
     if (life?.isRunning === true)
       return { ...own, state: 'running', address: listens ? this.#address(id) : null, reason: '' };
@@ -329,7 +342,7 @@ class KubernetesProvisioner implements Provisioner {
     for (const deployment of this.#pods.deployments()) {
       for (const id of bookOf(deployment).keys()) {
         const pod = this.#pods.podOf(id);
-        if (pod !== null && this.#isRunning(id)) yield { id, pod };
+        if (pod !== null && this.#isRunning(id) && !isUnreachable(pod)) yield { id, pod };
       }
     }
   }

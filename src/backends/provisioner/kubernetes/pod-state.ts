@@ -64,6 +64,13 @@ export function isOver({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
+/** Its node says nothing any more: the cluster has noted the pod as not ready, the node, whose word all else is, has not. Nobody knows whether it runs. */
+export function isUnreachable({ status }: Pod): boolean {
+  const isReady = status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  const seen = status?.containerStatuses?.find(({ name }) => name === CONTAINER);
+  return !isReady && seen?.ready === true;
+}
+
 function endOf({ exitCode, signal, reason }: NonNullable<ContainerState['terminated']>): UnitEnd {
   const number = signal !== undefined && signal > 0 ? signal : exitCode > 128 ? exitCode - 128 : null;
   const name = number === null ? undefined : SIGNAL_NAMES.get(number);

@@ -7,7 +7,7 @@ import { deadline } from '../../../lib/deadline.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
 import { checkOnce } from '../http-check.ts';
 import { PORT } from './desired.ts';
-import { lifeOf, type PodLife } from './pod-state.ts';
+import { isUnreachable, lifeOf, type PodLife } from './pod-state.ts';
 import type { UnitPods } from './unit-pods.ts';
 
 const FIRST_LOOK_MS = 50;
@@ -60,7 +60,7 @@ class Waiting {
     const booked = pods.bookOf(id);
     if (booked === undefined || booked.end !== null) throw await this.#notThere(booked?.end ?? null);
     const pod = pods.podOf(id);
-    const life = pod === null ? null : lifeOf(pod);
+    const life = pod === null || isUnreachable(pod) ? null : lifeOf(pod);
     if (pod !== null && life !== null) {
       await this.#judge(pod, life);
       if (life.isRunning) {

@@ -10,12 +10,13 @@ import { inTime } from '../../../lib/deadline.ts';
 import type { GroupName, Groups } from './groups.ts';
 import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
 import { NamespaceView } from './namespace-view.ts';
-import { isOver, lastEndOf, lifeOf } from './pod-state.ts';
+import { isOver, isUnreachable, lastEndOf, lifeOf } from './pod-state.ts';
 import { type BookedUnit, bookOf, runningIds, type UnitBook, type UnitEnd } from './unit-book.ts';
 
 const REACHED_MS = 20_000;
 const MISSING_MS = 1_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
+const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
 /** Ends of one unit that are told of one by one. */
 const MAX_TOLD = 20;
 
@@ -141,8 +142,9 @@ export class UnitPods {
 
   /** What has died while nobody listened: told as exits where it does not run, else given back. */
   catchUp(id: string): Comeback | null {
-    const pod = this.podOf(id);
+    const [pod, group] = [this.podOf(id), this.#groups.get(id)];
     if (pod === null) return null;
+    if (group !== undefined) this.#tellUnreachable(group);
     const life = lifeOf(pod);
     const untold = life.deaths - this.#toldOf(pod);
     if (untold <= 0) return null;
@@ -181,7 +183,7 @@ export class UnitPods {
       }
       // What came before the book said whose it is.
       const seen = this.#views.get(namespace)?.pod(pod) ?? null;
-      if (had !== pod && seen !== null && this.#known.has(id)) this.#tellDeaths(id, seen);
+      if (had !== pod && seen !== null) this.#judge(id, seen);
     }
     if (now !== null) this.#assign(namespace, name);
   }
@@ -196,7 +198,7 @@ export class UnitPods {
     if (found !== undefined) {
       const [id] = found;
       if (now === null) this.#lastSeen.set(id, pod);
-      if (now !== null && this.#known.has(id)) this.#tellDeaths(id, now);
+      if (now !== null) this.#judge(id, now);
       if (now === null) this.#tellLost(id, pod.metadata.name);
     } else if (now === null) this.#lost.delete(pod.metadata.name);
     if (now === null) this.#told.delete(pod.metadata.uid ?? '');
@@ -239,8 +241,10 @@ export class UnitPods {
         );
       await Promise.all([...pairs].map(label));
     } catch (error) {
-      if (!isStatus(error, 404))
-        this.#options.logger.warn({ err: error, namespace, name }, 'pods could not be given to units');
+      if (isStatus(error, 404)) return;
+      this.#options.logger.warn({ err: error, namespace, name }, 'pods could not be given to units');
+      // Nothing else may happen that would be a reason to look again.
+      this.#assignLater(namespace, name);
     }
   }
 
@@ -272,14 +276,44 @@ export class UnitPods {
     const since = this.#missing.get(name);
     if (since === undefined) {
       this.#missing.set(name, Date.now());
-      setTimeout(() => this.#assign(view.namespace, group), MISSING_MS).unref();
+      this.#assignLater(view.namespace, group);
       return false;
     }
     return Date.now() - since >= MISSING_MS;
   }
 
+  #assignLater(namespace: string, group: string): void {
+    setTimeout(() => this.#assign(namespace, group), MISSING_MS).unref();
+  }
+
   #toldOf({ metadata: { uid = '', annotations } }: Pod): number {
     return Math.max(this.#told.get(uid) ?? 0, Number(annotations?.[ANNOTATIONS.told] ?? 0));
+  }
+
+  #judge(id: string, pod: Pod): void {
+    if (this.#known.has(id)) this.#tellDeaths(id, pod);
+    const group = this.#groups.get(id);
+    if (group !== undefined) this.#tellUnreachable(group);
+  }
+
+  /**
+   * A unit whose node says nothing serves nobody, as far as can be told. Where all of them are like that, it may be the cluster that
+   * hears nothing: they stay, for they may serve, and without them nobody does.
+   */
+  #tellUnreachable({ namespace, name }: GroupName): void {
+    const view = this.#views.get(namespace);
+    const pods = [...bookOf(view?.deployment(name) ?? NOTHING)].flatMap(([id, unit]) => {
+      const pod = unit.end === null ? (view?.pod(unit.pod) ?? null) : null;
+      return pod === null || isOver(pod) ? [] : [{ id, pod }];
+    });
+    const isServed = pods.some(({ pod }) => lifeOf(pod).isRunning && !isUnreachable(pod));
+    for (const { id, pod } of pods) {
+      if (!isUnreachable(pod)) this.#lost.delete(pod.metadata.name);
+      else if (isServed && this.#known.has(id) && !this.#lost.has(pod.metadata.name)) {
+        this.#lost.add(pod.metadata.name);
+        this.#options.onExit({ id, ...UNKNOWN_END });
+      }
+    }
   }
 
   #tellDeaths(id: string, pod: Pod): void {

@@ -35,6 +35,8 @@ class RunningPod {
   unit: MemoryUnit | null = null;
   timer: NodeJS.Timeout | null = null;
   isEnding = false;
+  /** Its node is lost. */
+  isCutOff = false;
 
   constructor(pod: Pod, address: string) {
     this.name = pod.metadata.name;
@@ -64,6 +66,18 @@ export class SmallCluster implements Nodes {
   /** Ends the program of a pod, as an operator's kill on its node would. */
   async kill(pod: string): Promise<void> {
     await [...this.#pods.values()].find(({ name }) => name === pod)?.unit?.signal('SIGKILL');
+  }
+
+  /** The node of a pod is lost with all its programs, which the cluster notes; nobody ends or starts anything there any more. */
+  async loseNodeOf(pod: string): Promise<void> {
+    const lost = [...this.#pods.values()].find(({ name }) => name === pod);
+    if (lost === undefined) throw new Error(`There is no pod ${pod}.`);
+    lost.isCutOff = true;
+    await lost.unit?.signal('SIGKILL');
+    this.server.store.update('pods', lost, undefined, (one) => {
+      const { status } = one as Pod;
+      return { ...one, status: { ...status, conditions: [{ type: 'Ready', status: 'False' }] } };
+    });
   }
 
   async close(): Promise<void> {
@@ -205,7 +219,7 @@ export class SmallCluster implements Nodes {
   /** What the kubelet does. */
   #look(pod: Pod): void {
     const running = this.#pods.get(keyOf(pod));
-    if (running === undefined) return;
+    if (running === undefined || running.isCutOff) return;
     if (pod.metadata.deletionTimestamp !== undefined) void this.#end(running, pod);
     else if (running.lives.length === 0) this.#start(running, pod);
   }
@@ -235,6 +249,7 @@ export class SmallCluster implements Nodes {
     void unit.ended.then((exit) => {
       life.isOver = true;
       running.notice();
+      if (running.isCutOff) return;
       const isEnd = /^EXIT (\d+)$/.exec(exit.signal ?? '');
       const code = isEnd === null ? (exit.code ?? 128 + signalNumber(exit.signal)) : Number(isEnd[1]);
       const terminated = {
