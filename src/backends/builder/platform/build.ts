@@ -93,25 +93,27 @@ export async function buildSlug(
 
 /** What units will run on, too. */
 async function baseOf(
-  { bases: opened, sandbox }: BuilderContext,
+  { bases: opened, sandbox, isInPod }: BuilderContext,
   { registryLogins: logins = new Map() }: BuildRequest,
   platform: string,
   output: BuildOutput,
   signal: AbortSignal,
 ): Promise<Base | null> {
   const bases = await opened();
-  if (bases === null) return null;
+  if (bases === null || !bases.has(platform)) return null;
+  // Before anything is brought, which takes rights that such a server lacks, too.
+  if (!sandbox.roots) throw cannotBuild(platform, sandbox.description, isInPod);
   const base = await bases.of({ platform, logins, line: (text) => output.say(text), signal });
-  if (base === null) return null;
-  output.say(`on ${base.image}`);
-  if (sandbox.roots) return base;
-  throw new Failure(
-    'toolchain_missing',
-    `Code of ${platform} is built on an image here, and this server cannot: it has ${sandbox.description}.`,
-    {
-      hint: 'Ask the operator to install the package "bubblewrap" and to run the server as root, or to take the setting "images.base" away.',
-    },
-  );
+  if (base !== null) output.say(`on ${base.image}`);
+  return base;
+}
+
+function cannotBuild(platform: string, has: string, isInPod: boolean): Failure {
+  const message = `Code of ${platform} is built on an image here, and this server cannot: it has ${has}.`;
+  const hint = isInPod
+    ? 'Deploy an image in place of code (tancho deploy -a <app> --image <image>), or ask the operator to let the pods of the servers build: the command with which they were installed once more, with --privileged-builds (tancho install kubernetes).'
+    : 'Ask the operator to install the package "bubblewrap" and to run the server as root, or to take the setting "images.base" away.';
+  return new Failure('toolchain_missing', message, { hint });
 }
 
 /** What the app's files say comes before what an image says. */

@@ -31,6 +31,8 @@ export interface BuilderContext {
   /** Images that are built stay packed beside what units here run, to be pushed. */
   readonly keepsImages: boolean;
   readonly sandbox: Sandbox;
+  /** The server runs in a pod of Kubernetes. */
+  readonly isInPod: boolean;
   /** Absolute; per app: `layers/` (kept dependencies) and `downloads/` (caches of package managers). */
   readonly cache: string;
   readonly limits: StepLimits;

@@ -80,6 +80,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     images: options.images ?? null,
     keepsImages: options.keepsImages ?? false,
     sandbox,
+    isInPod: environment['KUBERNETES_SERVICE_HOST'] !== undefined,
     cache,
     limits,
     timeoutMs,

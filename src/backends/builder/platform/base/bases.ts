@@ -56,10 +56,15 @@ export class Bases {
     this.#options = { ...options, directory: resolve(options.directory), home: resolve(options.home) };
   }
 
+  /** Whether one is named for the platform. */
+  has(platform: string): boolean {
+    return this.#nameFor(platform) !== undefined;
+  }
+
   /** Null where none is named for the platform. Throws Failure as ImageSource.copy(), but where an earlier one of the name is here. */
   async of({ platform, ...asked }: Asked): Promise<Base | null> {
-    const { names, now = Date.now } = this.#options;
-    const name = names.get(platform) ?? names.get('*');
+    const { now = Date.now } = this.#options;
+    const name = this.#nameFor(platform);
     if (name === undefined) return null;
     return this.#queue.run(
       name,
@@ -90,6 +95,11 @@ export class Bases {
       removed.push(base.image);
     }
     return removed;
+  }
+
+  #nameFor(platform: string): string | undefined {
+    const { names } = this.#options;
+    return names.get(platform) ?? names.get('*');
   }
 
   async #bring(name: string, { logins, line, signal }: Omit<Asked, 'platform'>): Promise<Base> {
