@@ -19,6 +19,7 @@ import type {
   UnitExited,
   UnitSpec,
   SeenUnit,
+  Tell,
   UnitUsage,
 } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
@@ -83,8 +84,8 @@ class EngineSet implements Engines {
     return named === undefined ? handle : `${named}${MARK}${handle}`;
   }
 
-  ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
-    return this.#home(id).ready(id, check, signal);
+  ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null> {
+    return this.#home(id).ready(id, check, signal, tell);
   }
 
   probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {

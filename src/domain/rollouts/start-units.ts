@@ -66,7 +66,8 @@ async function startOne(units: Units, unit: Unit, plan: NumberedPlan, signal: Ab
   const done = isRouted(release, unit.process) ? 'to be ready' : 'to stay up';
   const waiting = setTimeout(() => say(`       waiting for ${name} ${done}`), SILENCE_MS);
   try {
-    const { address } = await units.start(unit, release, signal, { isNew });
+    const tell = (text: string): void => say(`       ${name} ${text}`);
+    const { address } = await units.start(unit, release, signal, isNewRelease ? { isNew, tell } : { isNew });
     say(`       ${name} is up${address === null ? '' : ` on port ${address.port}`}`);
   } finally {
     clearTimeout(waiting);

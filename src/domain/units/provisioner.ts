@@ -121,6 +121,9 @@ export interface ReadyCheck {
   readonly watchMs: number;
 }
 
+/** Gets a sentence for people. */
+export type Tell = (text: string) => void;
+
 export type Probe = { readonly address: Address; readonly timeoutMs: number } & (
   { readonly kind: 'accept' } | { readonly kind: 'http'; readonly healthCheck: HealthCheck }
 );
@@ -258,9 +261,10 @@ export interface Provisioner {
    * Waits until the unit serves; returns its address (null when it does not listen). Who listens and accepts nothing, does not serve
    * yet, where the engine can tell. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed.
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
-   * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides.
+   * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides. `tell` gets what people
+   * should know about how it serves, such as another port than they were told.
    */
-  ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null>;
+  ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null>;
 
   /**
    * Looks once whether a unit that serves still does. `accept` fails where nothing listens, and where nobody accepts what comes: a

@@ -19,7 +19,7 @@ import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Engines } from './engines.ts';
-import type { UnitExited } from './provisioner.ts';
+import type { Tell, UnitExited } from './provisioner.ts';
 import { Failure } from '../failure.ts';
 import { unitSpec } from './unit-spec.ts';
 
@@ -43,6 +43,7 @@ interface UnitsDeps {
 interface StartOptions {
   /** Of a release that nothing has run yet: what does not listen is watched for longer. */
   readonly isNew?: boolean;
+  readonly tell?: Tell;
 }
 
 interface Start {
@@ -235,7 +236,7 @@ export class Units {
     const timeoutMs = limit === undefined ? settings.startTimeoutMs : limit * 1000;
     const watchMs = this.#watchMs(unit, release, options);
     const check = { healthCheck, listens: spec.listens, timeoutMs, watchMs };
-    const address = await provisioner.ready(unit.id, check, signal);
+    const address = await provisioner.ready(unit.id, check, signal, options.tell);
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));
     return { ...known, state: 'started', handle, address };

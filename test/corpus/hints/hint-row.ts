@@ -9,6 +9,8 @@ export interface HintRow extends Pick<PushedApp, 'needs' | 'files' | 'platform' 
   readonly before?: readonly string[];
   /** Absent: it serves, with a warning. */
   readonly cause?: FailureCause;
+  /** Printed, too: the file and line. */
+  readonly says?: string;
   /** As it is printed; APP is the name of the app. */
   readonly hint: string;
   /** What is done in this order, each as the hint says it. */

@@ -52,6 +52,7 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
       const failed = await corpus.push(work, app);
       if (row.cause === undefined) expect(failed.code, failed.stderr).toBe(0);
       else expect(failed.stderr).toContain(`Deploy failed (${row.cause}): `);
+      expect(failed.stderr).toContain(row.says ?? '');
       const hint = filled(row.hint);
       expect(failed.stderr).toContain(hint);
       for (const step of row.follow) await take(step, { corpus, app, work, hint }, filled);

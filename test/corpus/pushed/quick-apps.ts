@@ -114,6 +114,7 @@ export const MORE_STARTS: PushedApps = {
   'a fixed port, where units have networks of their own': {
     needs: ['networks'],
     files: { 'server.js': "require('node:http').createServer((_, answer) => answer.end('fixed')).listen(3000);\n" },
+    says: ['listens on port 3000 (server.js line 1), not on the one in PORT'],
     pages: { '/': 'fixed' },
   },
 };

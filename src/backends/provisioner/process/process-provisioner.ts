@@ -20,6 +20,7 @@ import type {
   UnitExited,
   UnitSpec,
   SeenUnit,
+  Tell,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -32,6 +33,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from '../http-check.ts';
+import { candidateOf } from './candidate.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
 import { comebackOf, takeComeback } from './comebacks.ts';
 import { dropLaunch, keepLaunch } from './kept-launch.ts';
@@ -170,24 +172,16 @@ class ProcessProvisioner implements Provisioner {
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
   }
 
-  async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
+  async ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null> {
     const unit = this.#units.get(id);
     if (unit === undefined) {
       throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
     }
-    const candidate = {
-      process: unit.record.process,
-      port: unit.record.port,
-      address: unit.record.address ?? null,
-      gone: unit.gone,
-      pids: () => this.#sandbox.pids(unit.tree),
-      lastLines: () => this.lastLines(id, QUOTED_LINES),
-      exposed: unit.record.exposed ?? [],
-    };
-    const address = await waitReady(candidate, check, {
-      signal,
-      limits: this.#options.readiness ?? DEFAULT_READINESS,
-    });
+    const { artifacts, readiness: limits = DEFAULT_READINESS } = this.#options;
+    const lastLines = (): Promise<string[]> => this.lastLines(id, QUOTED_LINES);
+    const artifact = this.#specs.get(id)?.artifact;
+    const candidate = candidateOf(unit, { sandbox: this.#sandbox, artifacts, artifact, lastLines });
+    const address = await waitReady(candidate, check, { signal, limits, tell });
     await this.#noteReady(unit, address);
     return address;
   }

@@ -7,10 +7,12 @@ import type { Sealer } from '../../../lib/seal.ts';
 import type { PortRange } from './ports.ts';
 import type { ReadinessLimits } from './readiness.ts';
 
+/** On this machine. */
+export type Artifacts = Pick<ArtifactStore, 'open'>;
+
 export interface ProcessProvisionerOptions {
   readonly sandbox: Sandbox;
-  /** On this machine. */
-  readonly artifacts: Pick<ArtifactStore, 'open'>;
+  readonly artifacts: Artifacts;
   /** Directory with one directory per unit; ours alone. */
   readonly units: string;
   /** Keep the kernel's limits of what units write; absent: there are none. */

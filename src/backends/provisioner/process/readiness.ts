@@ -1,7 +1,7 @@
 /** Waits until a unit serves, or says as early and as exactly as can be why it will not. */
 import { connect } from 'node:net';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
-import type { ReadyCheck, UnitExited } from '../../../domain/units/provisioner.ts';
+import type { ReadyCheck, Tell, UnitExited } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
@@ -12,7 +12,7 @@ import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
 
 /** A unit as far as readiness needs it. */
-interface Candidate {
+export interface Candidate {
   readonly process: string;
   readonly port: number | null;
   /** Of its own network; null where it shares the machine's. */
@@ -23,6 +23,8 @@ interface Candidate {
   lastLines(): Promise<string[]>;
   /** TCP ports that its image says it listens on; absent or empty where nothing is known of any. */
   readonly exposed?: readonly number[];
+  /** Where its code names a port: `server.js line 3`; null where that is not seen. Absent: nobody looks. */
+  whereNamed?(port: number): Promise<string | null>;
 }
 
 export interface ReadinessLimits {
@@ -58,11 +60,17 @@ function rarely(ms: number): number {
 export async function waitReady(
   unit: Candidate,
   check: ReadyCheck,
-  options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits },
+  options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits; readonly tell?: Tell | undefined },
 ): Promise<Address | null> {
   waiting += 1;
   try {
-    return await new Wait(unit, check, options.limits).run(options.signal);
+    const address = await new Wait(unit, check, options.limits).run(options.signal);
+    const { port } = unit;
+    if (options.tell === undefined || address === null || port === null || address.port === port) return address;
+    options.tell(
+      `listens on port ${address.port}${await whereNamed(unit, address.port)}, not on the one in PORT (${port}), and is served there`,
+    );
+    return address;
   } finally {
     waiting -= 1;
   }
@@ -219,7 +227,7 @@ class Wait {
     }
     return this.#failure(
       'wrong_port',
-      `The process "${name}" listens on port ${wrong.port}, but it was told to listen on port ${port}.`,
+      `The process "${name}" listens on port ${wrong.port}${await whereNamed(this.#unit, wrong.port)}, but it was told to listen on port ${port}.`,
       imageAdvice(this.#unit) ??
         'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
     );
@@ -292,6 +300,11 @@ class Wait {
 }
 
 const NO_EXIT = { code: null, signal: null, outOfMemory: false };
+
+async function whereNamed(unit: Candidate, port: number): Promise<string> {
+  const where = (await unit.whereNamed?.(port)) ?? null;
+  return where === null ? '' : ` (${where})`;
+}
 
 /** Null where there is none to give. */
 function imageAdvice({ exposed = [], address }: Pick<Candidate, 'exposed' | 'address'>): string | null {
