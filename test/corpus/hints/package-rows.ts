@@ -78,6 +78,40 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ operator: { npm_config_registry: 'https://registry.npmjs.org/' } }],
     page,
   },
+  'a package whose installation fetches from a host that is not reached': {
+    from: ADVICE,
+    cause: 'build_failed',
+    needs: ['npm'],
+    files: {
+      'server.js': nodeServer('require("sharp").versions.sharp ? "mended" : ""'),
+      'package.json': json({ dependencies: { sharp: '0.32.6' } }),
+      '.npmrc': 'sharp_libvips_binary_host=http://files.nobody.invalid/\n',
+      '.gitignore': 'node_modules\n',
+    },
+    says: 'the installation of sharp fetches from files.nobody.invalid, which this server does not reach',
+    hint: 'This is no fault of the code. Take a version of sharp that fetches nothing from there (npm install sharp@latest), commit and push again; or ask the operator to let the server reach files.nobody.invalid, directly or through a proxy (HTTPS_PROXY).',
+    follow: [{ inApp: ['npm install sharp@latest'] }],
+    page,
+  },
+  'a package whose installation fails': {
+    from: ADVICE,
+    cause: 'build_failed',
+    needs: ['npm'],
+    files: {
+      ...SERVER,
+      'package.json': json({ dependencies: { 'is-odd': '3.0.1', 'has-script': 'file:has-script' } }),
+      '.npmrc': 'install-links=true\n',
+      'has-script/package.json': json({
+        name: 'has-script',
+        version: '1.0.0',
+        scripts: { install: 'echo no compiler; exit 3' },
+      }),
+    },
+    says: 'the installation of has-script failed.',
+    hint: 'What it printed says what has-script lacks. Take another version of it, commit and push again; or ask the operator to install what it needs on the server.',
+    follow: [{ edit: { 'has-script/package.json': json({ name: 'has-script', version: '2.0.0' }) } }],
+    page,
+  },
   'a Node that cannot be fetched': {
     from: 'backends/builder/platform/toolchain/toolchains.ts',
     cause: 'toolchain_missing',
@@ -125,6 +159,32 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     },
     hint: 'Let the platform build it and push again: tancho app update APP --platform nodejs   or add the commands as hooks.build to tancho.yaml',
     follow: [{ tancho: {} }],
+    page,
+  },
+  'Astro, as a middleware that no server uses': {
+    from: 'build-plan/languages/node/frameworks.ts',
+    cause: 'no_process',
+    needs: ['npm'],
+    files: {
+      'package.json': json({
+        type: 'module',
+        scripts: { build: 'astro build' },
+        dependencies: { astro: '5', '@astrojs/node': '9' },
+      }),
+      'astro.config.mjs':
+        "import node from '@astrojs/node';\nexport default { output: 'server', adapter: node({ mode: 'middleware' }) };\n",
+      'src/pages/index.astro': '<html><head><title>x</title></head><body><h1>mended</h1></body></html>\n',
+    },
+    says: 'astro.config.mjs line 2 makes a middleware',
+    hint: "Write mode: 'standalone' there, or say in a Procfile what starts the server; commit and push again.",
+    follow: [
+      {
+        edit: {
+          'astro.config.mjs':
+            "import node from '@astrojs/node';\nexport default { output: 'server', adapter: node({ mode: 'standalone' }) };\n",
+        },
+      },
+    ],
     page,
   },
   'SvelteKit for another platform': {

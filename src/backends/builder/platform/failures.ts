@@ -12,7 +12,7 @@ export type Stopped = 'cancelled' | 'timeout' | null;
 export function stepFailure(
   step: string,
   ended: Ended,
-  output: Pick<BuildOutput, 'tail' | 'advice'>,
+  output: Pick<BuildOutput, 'tail' | 'advice' | 'cause'>,
   memoryBytes: number,
 ): Failure {
   const lines = [...output.tail];
@@ -29,7 +29,8 @@ export function stepFailure(
     );
   }
   const how = ended.signal === null ? `failed with exit code ${ended.code}` : `was ended by the signal ${ended.signal}`;
-  return new Failure('build_failed', `The step "${step}" ${how}.`, {
+  const why = output.cause === null ? '' : `: ${output.cause}`;
+  return new Failure('build_failed', `The step "${step}" ${how}${why}.`, {
     hint: output.advice ?? 'What it printed says why; correct the code, commit and push again.',
     lines,
   });

@@ -123,7 +123,8 @@ export class Buildah {
       line(text);
     });
     if (ended.code === 0) return;
-    const said: Pick<BuildOutput, 'tail' | 'advice'> = { tail: tail.slice(-50), advice: output.advice };
+    const { advice, cause } = output;
+    const said: Pick<BuildOutput, 'tail' | 'advice' | 'cause'> = { tail: tail.slice(-50), advice, cause };
     throw stepFailure(name, ended, said, context.limits.memoryBytes);
   }
 

@@ -1,8 +1,11 @@
 /** Pure: what to do about mistakes that package managers word for those who know them, and whose mistakes they are. */
+import { Installation, type Trouble } from './installation.ts';
 
 interface Known {
   readonly says: RegExp;
   readonly advice: string;
+  /** Some host was not reached. */
+  readonly isNetwork?: true;
 }
 
 const OUTDATED = (lock: string, command: string): string =>
@@ -26,11 +29,13 @@ const KNOWN: readonly Known[] = [
   },
   {
     says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ENOTFOUND|EAI_AGAIN)\b|Installation error: getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|Temporary failure in name resolution|Name or service not known|Could not resolve host|Could not reach host \S+\. Check your network connection|UnknownHostException: (?:services|plugins)\.gradle\.org|no such host|failed to lookup address|server misbehaving/,
+    isNetwork: true,
     advice:
       'The server could not find the address of a registry or repository: this is no fault of the code. Push again; if it stays so, an operator has to look at the name resolution of the server, or at the registry or proxy that is set for it.',
   },
   {
     says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ESOCKETTIMEDOUT)\b|Failed to establish a new connection|Read timed out|i\/o timeout|TLS handshake timeout/,
+    isNetwork: true,
     advice:
       'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
   },
@@ -68,13 +73,38 @@ const KNOWN: readonly Known[] = [
 /** Looks at lines as they come. */
 export class Advice {
   #rank = KNOWN.length;
+  readonly #installation = new Installation();
 
   look(line: string): void {
     const rank = KNOWN.findIndex(({ says }) => says.test(line));
     if (rank !== -1 && rank < this.#rank) this.#rank = rank;
+    this.#installation.look(line);
   }
 
+  /** What to do; null where that is not known. */
   get text(): string | null {
-    return KNOWN[this.#rank]?.advice ?? null;
+    const { trouble } = this.#installation;
+    if (trouble !== null && trouble.host !== null) return unreached(trouble, trouble.host);
+    return KNOWN[this.#rank]?.advice ?? (trouble === null ? null : failed(trouble));
   }
+
+  /** What it is, as half a sentence; null where the lines have to say it themselves. */
+  get cause(): string | null {
+    const { trouble, host } = this.#installation;
+    if (trouble !== null && trouble.host !== null)
+      return `the installation of ${trouble.package} fetches from ${trouble.host}, which this server does not reach`;
+    if (KNOWN[this.#rank]?.isNetwork === true) return host === null ? null : `this server does not reach ${host}`;
+    return trouble === null || KNOWN[this.#rank] !== undefined ? null : `the installation of ${trouble.package} failed`;
+  }
+}
+
+function unreached({ package: name, update }: Trouble, host: string): string {
+  const newer = update === null ? '' : ` (${update})`;
+  const hint = `This is no fault of the code. Take a version of ${name} that fetches nothing from there${newer}, commit and push again; or ask the operator to let the server reach ${host}, directly or through a proxy (HTTPS_PROXY).`;
+  return hint;
+}
+
+function failed({ package: name }: Trouble): string {
+  const hint = `What it printed says what ${name} lacks. Take another version of it, commit and push again; or ask the operator to install what it needs on the server.`;
+  return hint;
 }

@@ -85,6 +85,11 @@ export class BuildOutput {
     return this.#advice.text;
   }
 
+  /** What went wrong with it, as half a sentence; null when that is not known. */
+  get cause(): string | null {
+    return this.#advice.cause;
+  }
+
   /** The last lines of the step that runs or ran. */
   get tail(): readonly string[] {
     return this.#tail;
