@@ -70,6 +70,19 @@ describe('the platform of an app', () => {
     });
   });
 
+  it('names several that lie in directories, also those of directories', async () => {
+    const files = {
+      'README.md': '',
+      'web/package.json': '{}',
+      'services/api/go.mod': '',
+      'node_modules/x/package.json': '',
+    };
+    await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({
+      message: expect.stringMatching(/There are web\/package\.json and services\/api\/go\.mod, but the app/) as string,
+      hint: 'Make one directory the app and push again: tancho app update shop --root web   (or services/api)',
+    });
+  });
+
   it('says which platforms there are', async () => {
     await expect(choose('cobol', {})).rejects.toMatchObject({
       hint: 'Platforms of this server: deno, dockerfile, go, java, nodejs, php, python, ruby, rust, static.',

@@ -5,6 +5,12 @@ import { byStrength, type Detection, type Language } from './language.ts';
 import { otherLanguage } from './other-languages.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
+/** How deep an app is looked for that lies in a directory, in how many, and how many of those found are told. */
+const LEVELS = 2;
+const MAX_DIRECTORIES = 60;
+const NAMED = 3;
+const ASIDE = ['node_modules', 'vendor', 'docs', 'doc', 'test', 'tests'];
+
 interface ToChoose {
   readonly app: string;
   /** Of the app; `auto`: whatever the source is. */
@@ -92,13 +98,42 @@ async function nothing(
   files: SourceFiles,
   otherwise: { readonly hint: string },
 ): Promise<Failure> {
-  for (const pattern of languages.flatMap(({ signs }) => signs)) {
-    const found = await files.find(`*/${pattern}`);
-    const directory = found?.split('/')[0] ?? '';
-    if (!/^[\w.-]+$/.test(directory) || directory.startsWith('-')) continue;
-    return new Failure('no_platform', `${message} There is ${found}, but the app must lie at the top.`, {
-      hint: `Make that directory the app and push again: tancho app update ${app} --root ${directory}`,
-    });
+  const [first, ...others] = await appsBelow(files, languages);
+  if (first === undefined) return new Failure('no_platform', message, otherwise);
+  const all = [first, ...others].slice(0, NAMED);
+  const there = all.map(({ because }) => because).join(' and ');
+  const are = all.length === 1 ? 'is' : 'are';
+  const rest = all.slice(1).map(({ directory }) => directory);
+  return new Failure('no_platform', `${message} There ${are} ${there}, but the app must lie at the top.`, {
+    hint: `Make ${rest.length === 0 ? 'that' : 'one'} directory the app and push again: tancho app update ${app} --root ${first.directory}${rest.length === 0 ? '' : `   (or ${rest.join(', ')})`}`,
+  });
+}
+
+interface AppBelow {
+  readonly directory: string;
+  /** The file that says so. */
+  readonly because: string;
+}
+
+/** In directories of the source, two levels deep at most, that hold what one of the languages is known by. */
+async function appsBelow(files: SourceFiles, languages: readonly Language[]): Promise<AppBelow[]> {
+  const signs = languages.flatMap(({ signs: patterns }) => patterns).filter((pattern) => !pattern.includes('/'));
+  const found: AppBelow[] = [];
+  let level = await directoriesIn(files, '');
+  for (let depth = 0; depth < LEVELS; depth += 1) {
+    const next: string[] = [];
+    for (const directory of level.slice(0, MAX_DIRECTORIES)) {
+      const inside = files.below(directory);
+      const sign = await inside.find(...signs);
+      if (sign !== null) found.push({ directory, because: `${directory}/${sign}` });
+      else next.push(...(await directoriesIn(files, directory)));
+    }
+    level = next;
   }
-  return new Failure('no_platform', message, otherwise);
+  return found;
+}
+
+async function directoriesIn(files: SourceFiles, directory: string): Promise<string[]> {
+  const names = (await files.list(directory)).filter((name) => /^\w[\w-]*$/.test(name) && !ASIDE.includes(name));
+  return names.map((name) => (directory === '' ? name : `${directory}/${name}`));
 }

@@ -166,6 +166,7 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
   "Railway's file": {
     files: {
       'package.json': '{}',
+      'a.js': '',
       'railway.json': json({
         deploy: { startCommand: 'node a.js', healthcheckPath: '/up', preDeployCommand: ['migrate'] },
       }),
@@ -191,7 +192,11 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     says: 'its several services',
   },
   "Nixpacks' file": {
-    files: { 'package.json': '{}', 'nixpacks.toml': '[phases.build]\ncmds = ["x"]\n[start]\ncmd = "node b"\n' },
+    files: {
+      'package.json': '{}',
+      'b.js': '',
+      'nixpacks.toml': '[phases.build]\ncmds = ["x"]\n[start]\ncmd = "node b"\n',
+    },
     web: 'node b',
     says: 'the phase build',
   },
@@ -206,7 +211,12 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     says: 'Procfile.dev is for development',
   },
   'a Procfile beside files of others': {
-    files: { 'server.js': '', Procfile: 'web: node c\n', 'railway.toml': '[deploy]\nstartCommand = "no"\n' },
+    files: {
+      'server.js': '',
+      'c.js': '',
+      Procfile: 'web: node c\n',
+      'railway.toml': '[deploy]\nstartCommand = "no"\n',
+    },
     web: 'node c',
   },
 };

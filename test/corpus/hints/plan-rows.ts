@@ -163,6 +163,26 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { Procfile: 'web: node lib/server.js\n' } }],
     page,
   },
+  'a program that no script builds': {
+    from: 'build-plan/languages/node/missing-program.ts',
+    cause: 'no_process',
+    files: {
+      'package.json': json({ scripts: { start: 'node dist/server.js' }, devDependencies: { typescript: '5' } }),
+      'src/server.ts': SERVER['server.js'],
+    },
+    says: 'runs dist/server.js (scripts.start in package.json), which is not in the source',
+    hint: 'Add the script that makes it to package.json, as "build": "tsc", or name a file that is there; then push again.',
+    follow: [
+      {
+        edit: {
+          'package.json': json({
+            scripts: { build: 'mkdir dist && cp src/server.ts dist/server.js', start: 'node dist/server.js' },
+          }),
+        },
+      },
+    ],
+    page,
+  },
   'a workspace with two apps': {
     from: 'build-plan/languages/node/app-package.ts',
     cause: 'no_process',

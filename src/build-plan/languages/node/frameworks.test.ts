@@ -22,7 +22,7 @@ describe('a framework that serves', () => {
     ['Next.js', wants('next', scripts('next start')), {}, 'npm start'],
     ['Nuxt', wants('nuxt'), {}, 'node .output/server/index.mjs'],
     ['Nuxt', { dependencies: { nuxt: '^2.15.0' } }, {}, './node_modules/.bin/nuxt start'],
-    ['Nest', wants('@nestjs/core'), {}, 'node dist/main'],
+    ['Nest', wants('@nestjs/core'), { 'dist/main.js': '' }, 'node dist/main'],
     [
       'SvelteKit',
       { dependencies: { '@sveltejs/kit': '2', vite: '7' } },
@@ -219,7 +219,8 @@ describe('a lock file', () => {
       packages: version === null ? { '': {} } : { 'node_modules/express': { version } },
     }),
   });
-  const problems = async (packageJson: object, files: Files) => (await plan(packageJson, files)).problems;
+  const problems = async (packageJson: object, files: Files) =>
+    (await plan(packageJson, { 'x.js': '', ...files })).problems;
 
   it.each<[string, object, Files]>([
     ['npm', APP, npm('5.1.0')],

@@ -1,7 +1,7 @@
 /** Frameworks that say by themselves how an app is built, what starts it, or which files are its site. */
 import { subset, validRange } from 'semver';
 import type { Problem, Step, Variable } from '../../build-plan.ts';
-import type { SourceFiles } from '../../source/source-files.ts';
+import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
 import { nextStandalone } from './next-standalone.ts';
@@ -168,9 +168,13 @@ export async function findFramework(files: SourceFiles, packageJson: PackageJson
 }
 
 async function inConfig(files: SourceFiles, name: string, pattern: RegExp): Promise<RegExpExecArray | null> {
+  return (await lineOfConfig(files, name, pattern))?.match ?? null;
+}
+
+async function lineOfConfig(files: SourceFiles, name: string, pattern: RegExp): Promise<FoundLine | null> {
   for (const ending of ENDINGS) {
     const found = await files.findLine(`${name}.${ending}`, pattern);
-    if (found !== null) return found.match;
+    if (found !== null) return found;
   }
   return null;
 }
@@ -213,9 +217,16 @@ async function remixRuns(_files: SourceFiles, packageJson: PackageJson): Promise
   return server(`${BIN}remix-serve ${built}`);
 }
 
-async function astroRuns(_files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
-  if (packageJson.wants('@astrojs/node')) return server('node ./dist/server/entry.mjs', { HOST: '0.0.0.0' });
-  return site(['dist']);
+async function astroRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
+  if (!packageJson.wants('@astrojs/node')) return site(['dist']);
+  const middleware = await lineOfConfig(files, 'astro.config', /^(?!\s*\/\/).*\bmode\s*:\s*['"]middleware['"]/);
+  if (middleware === null) return server('node ./dist/server/entry.mjs', { HOST: '0.0.0.0' });
+  const problem: Problem = {
+    cause: 'no_process',
+    message: `${middleware.file} line ${middleware.line} makes a middleware for a server of the app's own, and nothing starts one.`,
+    hint: `Write mode: 'standalone' there, or say in a Procfile what starts the server; commit and push again.`,
+  };
+  return { kind: 'nothing', problem };
 }
 
 async function angularRuns(files: SourceFiles, { scripts }: PackageJson): Promise<Runs> {

@@ -10,11 +10,12 @@ import { buildSteps } from './build-steps.ts';
 import { calledTools, CALLED_TOOLS } from './called-tools.ts';
 import { whyDevelopmentStays } from './development.ts';
 import { isBunLockStale, lockProblem } from './lock-file.ts';
+import { missingProgram } from './missing-program.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
 import { npxPackages } from './npx.ts';
-import { needsDevelopment, packageSets, pruneSteps } from './packages.ts';
+import { hasInstallScript, needsDevelopment, packageSets, pruneSteps } from './packages.ts';
 import { packageVariables } from './package-variables.ts';
 import { NODE_TOOLS, nodeTools } from './tools.ts';
 import { readWorkspace } from './workspace.ts';
@@ -79,6 +80,10 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     isWorkspace: app.members !== null,
     isLockStale: misfit === null && (await isBunLockStale(files, top, manager)),
   };
+  const makesNothing = build.length === 0 && !asked.buildsItself && !hasInstallScript(top, app.packageJson);
+  const missing = makesNothing
+    ? await missingProgram(app.files, asked.processes ?? start.processes, app.packageJson.wants('typescript'))
+    : null;
   const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
   const callNotes = CALLED_TOOLS.flatMap((name) => {
@@ -105,7 +110,11 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
     notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...callNotes, ...stale],
     warnings: start.warnings ?? [],
-    problems: [...[version.problem, misfit].filter((each) => each !== null), ...app.problems, ...start.problems],
+    problems: [
+      ...[version.problem, misfit, missing].filter((each) => each !== null),
+      ...app.problems,
+      ...start.problems,
+    ],
   };
 }
 

@@ -41,6 +41,11 @@ export function needsDevelopment({ packageJson, builds, developmentStays, isWork
   return packageJson.has('devDependencies') && (isBuilt || packageJson.has(...INSTALL_SCRIPTS));
 }
 
+/** Such scripts may make anything. */
+export function hasInstallScript(...packages: readonly PackageJson[]): boolean {
+  return packages.some((each) => each.has(...INSTALL_SCRIPTS));
+}
+
 /** None: without any package no package manager is even started. */
 export async function packageSets(files: SourceFiles, installed: InstalledPackages): Promise<DependencySet[]> {
   const { packageJson } = installed;
