@@ -152,6 +152,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
       images: images.imageSource,
+      ...(config.imageBuilder !== null && { imageBuilder: config.imageBuilder }),
       keepsImages: config.imageRegistry !== null,
       bases: { names: config.imageBases, directory: home('bases'), home: config.home },
       sandbox,

@@ -34,6 +34,8 @@ export interface Config {
   readonly registries: ReadonlyMap<string, { readonly user: string; readonly password: string }>;
   /** Where artifacts are pushed for engines elsewhere, `<host>/<path>`; null: nowhere. */
   readonly imageRegistry: string | null;
+  /** The daemon that builds images from Dockerfiles; null: buildah does, without one. */
+  readonly imageBuilder: { readonly kind: 'docker' } | { readonly kind: 'buildkit'; readonly address: string } | null;
   /** Platform -> the image that its apps are built on; `*` for all others. */
   readonly imageBases: ReadonlyMap<string, string>;
   /** File with PEM of roots by which registries are trusted beside those that everybody trusts; null: none. */

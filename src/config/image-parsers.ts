@@ -31,3 +31,17 @@ export const imageBases: Parser<ReadonlyMap<string, string>> = (text) => {
   }
   return bases;
 };
+
+type NamedBuilder = { readonly kind: 'docker' } | { readonly kind: 'buildkit'; readonly address: string };
+const BUILDKIT = /^(?:unix:\/\/\/[\w./-]{1,100}|tcp:\/\/(?:[\w.-]{1,253}|\[[0-9a-f:.]+\]):\d{1,5})$/;
+
+/** Null: buildah. */
+export const imageBuilder: Parser<NamedBuilder | null> = (text) => {
+  const value = text.trim();
+  if (value === '' || value === 'buildah') return null;
+  if (value === 'docker') return { kind: 'docker' };
+  if (BUILDKIT.test(value)) return { kind: 'buildkit', address: value };
+  throw new BadValue(
+    'must be buildah, docker, or the address of a BuildKit such as unix:///run/buildkit/buildkitd.sock',
+  );
+};

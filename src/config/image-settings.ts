@@ -1,6 +1,6 @@
 /** The settings of images and of the registries that they are in; part of the table in schema.ts. */
 import { absolutePathOrNone } from './acme-parsers.ts';
-import { imageBases, imagePlaceOrNone } from './image-parsers.ts';
+import { imageBases, imageBuilder, imagePlaceOrNone } from './image-parsers.ts';
 import * as parse from './parsers.ts';
 
 export const IMAGE_SETTINGS = {
@@ -29,6 +29,14 @@ export const IMAGE_SETTINGS = {
     description:
       'Where artifacts are pushed as images for engines on other machines, which pull them there: a host and a path, below which each app has a repository, for example registry.example.com/apps. The login is that of "registries". None: engines on other machines cannot be used.',
     parse: imagePlaceOrNone,
+  },
+  imageBuilder: {
+    key: 'images.builder',
+    variable: 'TANCHO_IMAGES_BUILDER',
+    default: 'buildah',
+    description:
+      'What builds images from Dockerfiles: buildah, which needs no daemon and is held within the sandbox of builds; docker, by the daemon that the docker of this server asks; or the address of a BuildKit, as unix:///run/buildkit/buildkitd.sock or tcp://buildkit.example.com:1234. What the steps of a build may do and reach is what these daemons let them.',
+    parse: imageBuilder,
   },
   imageBases: {
     key: 'images.base',

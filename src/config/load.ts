@@ -77,6 +77,7 @@ function valuesOf(read: Read): Values {
     insecureRegistries: read(SETTINGS.insecureRegistries),
     imageRegistry: read(SETTINGS.imageRegistry),
     imageBases: read(SETTINGS.imageBases),
+    imageBuilder: read(SETTINGS.imageBuilder),
     imageRoots: read(SETTINGS.imageRoots),
     engines: read(SETTINGS.engines),
     processEngine: read(SETTINGS.processEngine),

@@ -170,7 +170,11 @@ export class ImageRegistry {
       if (found === undefined) return void response.writeHead(404).end('{}');
       const digest = this.#told === '' ? digestOf(found.body) : this.#told;
       return void response
-        .writeHead(200, { 'content-type': found.type, 'docker-content-digest': digest })
+        .writeHead(200, {
+          'content-type': found.type,
+          'docker-content-digest': digest,
+          'content-length': Buffer.byteLength(found.body),
+        })
         .end(request.method === 'HEAD' ? undefined : found.body);
     }
     const { redirects = false } = this.#options;

@@ -7,6 +7,14 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
     'a disk has to be full; failures of steps by that are in run-step.test.ts',
   'Push again; if it stays so, an operator has to look at what':
     'a registry has to answer with something else than a list',
+  'Push again; if it stays so, the operator has to look at the program':
+    'a daemon has to give out something else than an image; docker-archive.test.ts has it',
+  'Deploy an image in place of code': 'the server has to run in a pod that may not build',
+  '--user <user> --team <team>   (that of the server':
+    'a registry has to refuse a login; copies.test.ts gives one that it takes',
+  '--user <user> --team <team>   (or an operator one':
+    'a registry has to want a login; copies.test.ts gives one, as the command does',
+  '; or choose another name in tancho.yaml.': 'a service has to be bound; test/domain/binding-names.test.ts has it',
   'The certificate of a registry or repository is not trusted':
     'a registry with a certificate of its own; its lines are in advice.test.ts',
   'Its last lines say more; correct what ends it': 'a unit has to end between its readiness and the commit',

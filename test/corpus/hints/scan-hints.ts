@@ -17,11 +17,13 @@ const PLACES = [
   'backends/builder/platform/**/*.ts',
   'backends/provisioner/process/readiness.ts',
   'backends/provisioner/process/volume-mounts.ts',
+  'backends/image-source/registry/registry-client.ts',
   'domain/units/hook-run.ts',
   'domain/units/units.ts',
   'domain/rollouts/rollouts.ts',
   'domain/deploys/image-command.ts',
   'domain/pages/refused-hosts.ts',
+  'domain/services/file-names.ts',
   'domain/volumes/{declared-volumes,release-mounts}.ts',
 ];
 /** Definitions of platforms are sent to the API, not pushed. */

@@ -33,6 +33,7 @@ const CHECKS: Readonly<Record<Need, readonly (readonly string[])[]>> = {
     ['buildah', '--version'],
     ['/bin/busybox', 'true'],
   ],
+  docker: [['docker', '--version']],
   'lock tools': [['python3', '-m', 'pip', 'index', 'versions', 'poetry', '--retries', '0', '--timeout', '5']],
   // What Poetry asks beside the index.
   'pypi.org': [

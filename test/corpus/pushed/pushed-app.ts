@@ -37,6 +37,7 @@ export type Need =
   | 'networks'
   | 'memory limits'
   | 'images'
+  | 'docker'
   | 'lock tools'
   | 'pypi.org'
   | 'gradle';

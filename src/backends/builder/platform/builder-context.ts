@@ -10,6 +10,15 @@ import type { MachineSettings } from './toolchain/machine-settings.ts';
 import type { Programs } from './toolchain/programs.ts';
 import type { Toolchains } from './toolchain/toolchains.ts';
 
+/** A daemon that the operator has named for builds from a Dockerfile. */
+export type ImageBuilder = { readonly kind: 'docker' } | { readonly kind: 'buildkit'; readonly address: string };
+
+export interface ImageClient {
+  readonly builder: ImageBuilder;
+  /** Of the program that asks it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface BuilderContext {
   /** Those that the builder brings; loaded when they are first asked for. */
   readonly languages: () => Promise<readonly Language[]>;
@@ -28,6 +37,8 @@ export interface BuilderContext {
   readonly settings: MachineSettings;
   /** For builds of images; null: there are none. */
   readonly images: Pick<ImageSource, 'copy' | 'unpack'> | null;
+  /** Null: images are built by buildah, within the sandbox. */
+  readonly imageClient: ImageClient | null;
   /** Images that are built stay packed beside what units here run, to be pushed. */
   readonly keepsImages: boolean;
   readonly sandbox: Sandbox;

@@ -14,7 +14,7 @@ import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
 import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
 import { Toolchains } from './toolchain/toolchains.ts';
-import type { BuilderContext } from './builder-context.ts';
+import type { BuilderContext, ImageBuilder, ImageClient } from './builder-context.ts';
 
 interface BaseSettings {
   /** Platform -> image; `*` for all others. */
@@ -38,6 +38,8 @@ export interface PlatformBuilderOptions {
   readonly bases?: BaseSettings;
   /** Brings and unpacks images for builds from a Dockerfile; absent: there are none. */
   readonly images?: Pick<ImageSource, 'copy' | 'unpack'>;
+  /** Absent: buildah. */
+  readonly imageBuilder?: ImageBuilder;
   /** Images that are built stay packed beside what units here run, to be pushed; absent: they do not. */
   readonly keepsImages?: boolean;
   readonly sandbox: Sandbox;
@@ -53,6 +55,8 @@ export interface PlatformBuilderOptions {
 
 const PROCESSES = 4_096;
 const KEPT_LAYERS = 3;
+/** What clients of Docker and BuildKit look at. */
+const CLIENT_VARIABLES = /^(?:DOCKER_\w+|BUILDKIT_\w+|BUILDX_\w+|HOME|PATH|HTTPS?_PROXY|NO_PROXY|SSH_AUTH_SOCK)$/i;
 
 export async function openContext(options: PlatformBuilderOptions): Promise<BuilderContext> {
   const cache = resolve(options.cache);
@@ -65,7 +69,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;
   const context: BuilderContext = {
-    languages: async () => options.languages ?? (await builtIn()).LANGUAGES,
+    languages: once(() => languagesOf(options)),
     written: writtenLanguage,
     platformFiles: resolve(options.platformFiles),
     artifacts: options.artifacts,
@@ -78,6 +82,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
     settings: new MachineSettings(environment),
     images: options.images ?? null,
+    imageClient: clientOf(options.imageBuilder, environment),
     keepsImages: options.keepsImages ?? false,
     sandbox,
     isInPod: environment['KUBERNETES_SERVICE_HOST'] !== undefined,
@@ -106,6 +111,25 @@ function eachOnce(make: (base: Base) => Programs): (base: Base) => Programs {
     made.set(base.root, programs);
     return programs;
   };
+}
+
+/** Environments of clients are theirs alone: builds get nothing of them. */
+function clientOf(
+  builder: ImageBuilder | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): ImageClient | null {
+  if (builder === undefined) return null;
+  const names = Object.keys(environment).filter((name) => CLIENT_VARIABLES.test(name));
+  const given = Object.fromEntries(names.map((name) => [name, environment[name] ?? '']));
+  return { builder, environment: { ...given, LANG: 'C.UTF-8', NO_COLOR: '1' } };
+}
+
+async function languagesOf({ languages, imageBuilder }: PlatformBuilderOptions): Promise<readonly Language[]> {
+  const all = languages ?? (await builtIn()).LANGUAGES;
+  if (imageBuilder === undefined) return all;
+  const { dockerfileBuiltBy } = await import('../../../build-plan/languages/dockerfile/dockerfile.ts');
+  const own = dockerfileBuiltBy(imageBuilder.kind);
+  return all.map((language) => (language.name === own.name ? own : language));
 }
 
 /** What reads source trees is a good part of the program, and needed by builds alone. */

@@ -271,8 +271,8 @@ function refusal(status: number, host: string, hasLogin: boolean): Failure {
     return notPulled('the registry does not have it.', 'Check its name and tag, and that it was pushed.');
   if (status === 401 || status === 403) {
     const hint = hasLogin
-      ? `An operator can correct the user and password of ${host} in the setting "registries".`
-      : `Check its name. If it is not public, an operator can give a user and password for ${host} in the setting "registries".`;
+      ? `Give another login: tancho registry login ${host} --user <user> --team <team>   (that of the server is in the setting "registries")`
+      : `Check its name. If it is not public, give a login: tancho registry login ${host} --user <user> --team <team>   (or an operator one for all apps, in the setting "registries")`;
     return notPulled('the registry does not let us read it.', hint);
   }
   if (status === 429) return notPulled('the registry takes no more requests from here for now.', 'Try again later.');

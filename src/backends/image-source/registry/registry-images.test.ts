@@ -245,7 +245,7 @@ describe('a registry', () => {
     const wrong = { user: 'ann', password: 'wrong' };
     const insecure = [registry.host];
     const told = await failure(pull(registry, { logins: new Map([[registry.host, wrong]]), insecure }), 'pull_failed');
-    expect(told).toContain('correct the user and password');
+    expect(told).toContain('Give another login');
     await pull(registry, { logins: new Map([[registry.host, LOGIN]]), insecure });
   });
 

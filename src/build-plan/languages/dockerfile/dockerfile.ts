@@ -19,6 +19,23 @@ const BUILDAH: Tool = {
     dnf: 'dnf install buildah',
   },
 };
+const DOCKER: Tool = {
+  program: 'docker',
+  minimum: '20.10.0',
+  install: {
+    'apt-get': 'apt-get install docker.io',
+    apk: 'apk add docker',
+    dnf: 'dnf install docker-cli moby-engine',
+    brew: 'brew install docker',
+  },
+};
+const BUILDCTL: Tool = {
+  program: 'buildctl',
+  minimum: '0.11.0',
+  install: { apk: 'apk add buildctl', brew: 'brew install buildkit' },
+};
+const TOOLS = { buildah: BUILDAH, docker: DOCKER, buildkit: BUILDCTL } as const;
+type BuiltBy = keyof typeof TOOLS;
 const OPTIONS = {
   section: 'dockerfile',
   keys: [
@@ -28,29 +45,34 @@ const OPTIONS = {
   ],
 };
 
-export const dockerfile: Language = {
-  name: 'dockerfile',
-  description: 'An image built from a Dockerfile',
-  example: 'my-server --port $PORT',
-  signs: DOCKERFILES,
-  tools: [BUILDAH],
-  inherit: NETWORK_VARIABLES,
-  options: OPTIONS,
-  detect: (files) => firstSign(files, { recipe: DOCKERFILES }),
-  plan,
-};
+export const dockerfile = dockerfileBuiltBy('buildah');
 
-async function plan(whole: SourceFiles, asked: Asked): Promise<PlanParts> {
+export function dockerfileBuiltBy(by: BuiltBy): Language {
+  return {
+    name: 'dockerfile',
+    description: 'An image built from a Dockerfile',
+    example: 'my-server --port $PORT',
+    signs: DOCKERFILES,
+    tools: [TOOLS[by]],
+    inherit: NETWORK_VARIABLES,
+    options: OPTIONS,
+    detect: (files) => firstSign(files, { recipe: DOCKERFILES }),
+    plan: (files, asked) => plan(files, asked, by),
+  };
+}
+
+async function plan(whole: SourceFiles, asked: Asked, by: BuiltBy): Promise<PlanParts> {
   const files = whole.below(asked.directory);
   const { DOCKERFILE: named = '', DOCKERFILE_TARGET: target = '', DOCKERFILE_ARGS: words = '' } = asked.options;
   const file = named === '' ? ((await files.find(...DOCKERFILES)) ?? DOCKERFILES[0]) : named.replace(/^\.\//, '');
   const text = isWithin(file) ? await files.text(file) : null;
   const args = argumentsOf(words);
-  if (text === null) return { title: 'Dockerfile', tools: [BUILDAH], problems: [notThere(file)] };
+  if (text === null) return { title: 'Dockerfile', tools: [TOOLS[by]], problems: [notThere(file)] };
   const instructions = readInstructions(text);
   const recipe = readStages(instructions);
   const problems = [
-    ...problemsOf(file, instructions, recipe, target),
+    ...problemsOf(file, recipe, target),
+    ...(by === 'buildah' ? hereDocuments(file, instructions) : []),
     ...imageProblems(file, recipe, target, args ?? {}),
     ...(args === null ? [wrongArguments(words)] : []),
   ];
@@ -59,7 +81,7 @@ async function plan(whole: SourceFiles, asked: Asked): Promise<PlanParts> {
   const started = last === null ? null : commandOf(recipe, last, file);
   return {
     title: file,
-    tools: [BUILDAH],
+    tools: [TOOLS[by]],
     image,
     processes: { web: started ?? { command: '(that of the base image)', from: file } },
     notes: notesOf(recipe, target, args ?? {}),
@@ -98,7 +120,19 @@ function commandOf({ stages }: Recipe, index: number, file: string): PlannedProc
   return null;
 }
 
-function problemsOf(file: string, instructions: readonly Instruction[], recipe: Recipe, target: string): Problem[] {
+function hereDocuments(file: string, instructions: readonly Instruction[]): Problem[] {
+  const found = instructions.find((one) => one.heredoc !== '');
+  if (found === undefined) return [];
+  return [
+    {
+      cause: 'invalid_config',
+      message: `${file} line ${found.line} has a here-document (${found.heredoc}), which the buildah of this server does not know.`,
+      hint: 'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again.',
+    },
+  ];
+}
+
+function problemsOf(file: string, recipe: Recipe, target: string): Problem[] {
   const wrong = (message: string, hint: string): Problem => ({ cause: 'invalid_config', message, hint });
   if (recipe.stages.length === 0) {
     return [
@@ -108,18 +142,9 @@ function problemsOf(file: string, instructions: readonly Instruction[], recipe: 
       ),
     ];
   }
-  const heredoc = instructions.find((one) => one.heredoc !== '');
   const stages = recipe.stages.map(({ name }, at) => (name === '' ? String(at) : name));
   const bare = recipe.stages.find(({ base }) => base === '');
   return [
-    ...(heredoc === undefined
-      ? []
-      : [
-          wrong(
-            `${file} line ${heredoc.line} has a here-document (${heredoc.heredoc}), which the buildah of this server does not know.`,
-            'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again.',
-          ),
-        ]),
     ...(bare === undefined
       ? []
       : [

@@ -14,6 +14,7 @@ import { isLargerThan, seal } from '../cache/copy-tree.ts';
 import type { RunningBuild } from '../running-build.ts';
 import { bringBases, rewritten } from './bases.ts';
 import { Buildah, type ImagePlaces } from './buildah.ts';
+import { buildByDaemon } from './daemon-build.ts';
 
 /** What steps have made is kept for the next build, until it is more than this. */
 const MAX_STORE = 10 * 1024 ** 3;
@@ -29,7 +30,7 @@ type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck
 /** What this machine lacks, told before anything is fetched. Throws Failure `toolchain_missing`. */
 export function demandImages({ context }: Pick<RunningBuild, 'context'>): Pick<ImageSource, 'copy' | 'unpack'> {
   const { images, sandbox } = context;
-  if (images !== null && sandbox.roots && sandbox.manyUsers) return images;
+  if (images !== null && sandbox.roots && (sandbox.manyUsers || context.imageClient !== null)) return images;
   throw new Failure(
     'toolchain_missing',
     `This server cannot build images: that takes root and bubblewrap, and it has ${sandbox.description}.`,
@@ -59,21 +60,8 @@ export async function buildImage({ build, image, images }: ImageBuild): Promise<
       await context.sandbox.own(path, request.app);
     }
     const args = argumentsOf(image, request.env);
-    const needed = neededImages(image.recipe, image.target, args);
-    const bases = await bringBases({
-      images,
-      needed,
-      logins: request.registryLogins ?? new Map(),
-      directory: places.bases,
-      file: image.file,
-      output,
-      signal,
-    });
-    const text = (await build.files.text(image.file)) ?? '';
-    const buildah = await Buildah.open(build, places, rewritten(text, image.recipe, bases, args));
-    for (const base of bases) await buildah.addBase(base);
-    await buildah.build({ target: image.target, args, bases });
-    await buildah.save();
+    if (context.imageClient === null) await buildByBuildah({ build, image, images }, places, args);
+    else await buildByDaemon(build, context.imageClient, places, { file: image.file, target: image.target, args });
     const root = join(place.directory, 'root');
     await mkdir(root, { mode: 0o700 });
     const unpacked = await images.unpack({ directory: places.out, root }, (text) => output.say(text), signal);
@@ -86,6 +74,29 @@ export async function buildImage({ build, image, images }: ImageBuild): Promise<
   } finally {
     await removeTree(temporary);
   }
+}
+
+async function buildByBuildah(
+  { build, image, images }: ImageBuild,
+  places: ImagePlaces,
+  args: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { request, output, signal } = build;
+  const needed = neededImages(image.recipe, image.target, args);
+  const bases = await bringBases({
+    images,
+    needed,
+    logins: request.registryLogins ?? new Map(),
+    directory: places.bases,
+    file: image.file,
+    output,
+    signal,
+  });
+  const text = (await build.files.text(image.file)) ?? '';
+  const buildah = await Buildah.open(build, places, rewritten(text, image.recipe, bases, args));
+  for (const base of bases) await buildah.addBase(base);
+  await buildah.build({ target: image.target, args, bases });
+  await buildah.save();
 }
 
 /** Variables of the app come before what its file says; only those that the Dockerfile asks for are given. */

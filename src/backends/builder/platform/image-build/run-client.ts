@@ -1,0 +1,40 @@
+/** Runs the client of a daemon outside of the sandbox: it is a program of the operator's, which needs the daemon's socket. */
+import { spawn } from 'node:child_process';
+import { LineSplitter } from '../steps/output.ts';
+
+export interface ClientEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+interface ClientCall {
+  /** Program and arguments. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Then it is killed, and the call rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Gets every line of both outputs. */
+  readonly line: (text: string) => void;
+}
+
+export async function runClient({ argv, env, signal, line }: ClientCall): Promise<ClientEnd> {
+  signal.throwIfAborted();
+  const [file = '', ...args] = argv;
+  const child = spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const end = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', end, { once: true });
+  const splitters = [new LineSplitter(line), new LineSplitter(line)];
+  child.stdout.on('data', (bytes: Uint8Array) => splitters[0]?.push(bytes));
+  child.stderr.on('data', (bytes: Uint8Array) => splitters[1]?.push(bytes));
+  try {
+    const ended = await new Promise<ClientEnd>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, by) => resolve({ code, signal: by }));
+    });
+    signal.throwIfAborted();
+    for (const splitter of splitters) splitter.end();
+    return ended;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
