@@ -34,6 +34,20 @@ describe('app create', () => {
     expect(out).toMatch(/In your code: git remote add tancho ssh:\/\/git@h:2222\/shop\.git/);
   });
 
+  it('says what the server lacks to build it, with the command that installs it', async () => {
+    const rust = {
+      Name: 'rust',
+      Ready: false,
+      Missing: ['cargo is not installed. Install it with: apt install cargo'],
+    };
+    const platforms = json([{ Name: 'nodejs', Ready: true, Missing: [] }, rust]);
+    const known = { ...replies, 'GET /platforms': platforms };
+    const said = 'The server cannot build it yet: cargo is not installed. Install it with: apt install cargo\n';
+    expect((await cli.against(known, ['app', 'create', 'shop', 'rust'])).out).toContain(said);
+    for (const platform of [['nodejs'], []])
+      expect((await cli.against(known, ['app', 'create', 'shop', ...platform])).out).not.toContain('cannot build');
+  });
+
   it('never changes a remote that is there', async () => {
     cli.world.git('init', '-q');
     cli.world.git('remote', 'add', 'tancho', 'ssh://git@h:2222/other.git');

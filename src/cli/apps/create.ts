@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
 import { realpath } from 'node:fs/promises';
+import type { Client } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
 import { git, REMOTE, workTree } from '../git.ts';
 import { facts } from '../output.ts';
+
+const AUTO = 'auto';
 
 interface CreateOptions {
   readonly team?: string;
@@ -20,7 +23,7 @@ export function registerCreate(app: Command, cli: Cli): void {
     .argument(
       '[platform]',
       'what it is written in, as "tancho platform list" shows it, or what the first push is',
-      'auto',
+      AUTO,
     )
     .option('-t, --team <team>', 'the team that owns it (needed when you are in several)')
     .option('-d, --description <text>', 'what it is')
@@ -43,10 +46,11 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
     }),
   );
   const keys = await cli.during('Asking for your keys', () => client.keys.list());
+  const missing = platform === AUTO ? [] : await missingFor(client, platform);
   const overHttp = Object.keys(keys).length === 0 && url !== '';
   const address = overHttp ? `${url}/git/${encodeURIComponent(name)}.git` : created.repository_url;
   const remote = options.remote ? await addRemote(cli, address) : { added: false, isOther: false, lines: [] };
-  cli.show({ ...created, name, remote: address, remote_added: remote.added }, () => {
+  cli.show({ ...created, name, remote: address, remote_added: remote.added, missing }, () => {
     const lines = [
       `App ${name} created.`,
       facts([
@@ -57,9 +61,17 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
     ];
     if (!remote.added && remote.lines.length === 0) lines.push(`In your code: git remote add ${REMOTE} ${address}`);
     if (!overHttp && Object.keys(keys).length === 0) lines.push('You have no SSH key yet; add yours: tancho key add');
+    for (const tool of missing) lines.push(`The server cannot build it yet: ${tool}`);
     lines.push(`To deploy: git push ${remote.isOther ? address : REMOTE} HEAD:main`);
     return lines.join('\n');
   });
+}
+
+/** What the server lacks to build such an app, each with the command that installs it. Who may not know makes the app all the same. */
+async function missingFor(client: Client, platform: string): Promise<readonly string[]> {
+  const platforms = await client.platforms.list().catch(() => []);
+  const { Ready, Missing = [] } = platforms.find(({ Name }) => Name === platform) ?? {};
+  return Ready === false ? Missing : [];
 }
 
 interface Remote {
