@@ -97,6 +97,21 @@ export const FRAMEWORKS: PushedApps = {
     },
     pages: { '/': 'from Astro' },
   },
+  'Astro with a server of its own': {
+    needs: ['npm'],
+    files: {
+      'package.json': json({
+        type: 'module',
+        scripts: { dev: 'astro dev', build: 'astro build' },
+        dependencies: { astro: '5', '@astrojs/node': '9' },
+      }),
+      'astro.config.mjs':
+        "import node from '@astrojs/node';\nexport default { output: 'server', adapter: node({ mode: 'standalone' }) };\n",
+      'src/pages/index.astro':
+        '<html><head><title>x</title></head><body><h1>{Astro.url.pathname} is made</h1></body></html>\n',
+    },
+    pages: { '/': '/ is made' },
+  },
   'Nest as its program makes it': {
     needs: ['npm'],
     files: {
@@ -141,6 +156,22 @@ export const FRAMEWORKS: PushedApps = {
     },
     app: 'next',
     pages: { '/': 'from Next' },
+  },
+  'Next.js, standalone': {
+    needs: ['npm'],
+    files: {
+      'package.json': json({
+        scripts: { build: 'next build', start: 'next start' },
+        dependencies: { next: '15', react: '19', 'react-dom': '19' },
+      }),
+      'next.config.mjs': "export default { output: 'standalone' };\n",
+      'public/robots.txt': 'of public',
+      'pages/index.js':
+        'export default () => <h1>from its own server</h1>;\nexport const getServerSideProps = () => ({ props: {} });\n',
+    },
+    app: 'next',
+    says: ['.next/standalone/server.js'],
+    pages: { '/': 'from its own server', '/robots.txt': 'of public' },
   },
   'Next.js, exported': {
     needs: ['npm'],

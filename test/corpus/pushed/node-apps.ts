@@ -134,6 +134,16 @@ export const PACKAGE_MANAGERS: PushedApps = {
     },
     pages: { '/': 'made' },
   },
+  'development packages that are kept by a setting': {
+    needs: ['npm'],
+    files: {
+      'package.json': json({ scripts: { build: 'echo' }, devDependencies: { 'is-odd': '3.0.1' } }),
+      'server.js': nodeServer(ODD),
+    },
+    settings: ['--keep-dev-packages', 'yes'],
+    says: ['Development packages stay: it is set on the app'],
+    pages,
+  },
   'another Node than the one of the server': {
     needs: ['npm'],
     files: { '.nvmrc': 'v18.20.4\n', 'server.js': nodeServer('process.version') },

@@ -55,6 +55,16 @@ export const GO_APPS: PushedApps = {
     },
     pages: { '/': 'from vendor' },
   }),
+  'a workspace in Go': inGo({
+    files: {
+      'go.work': 'go 1.21\n\nuse (\n\t./greet\n\t./till\n)\n',
+      'greet/go.mod': 'module example.com/greet\n\ngo 1.21\n',
+      'greet/greet.go': 'package greet\n\nconst Word = "from the workspace"\n',
+      'till/go.mod': 'module example.com/till\n\ngo 1.21\n',
+      'till/main.go': goServer('greet.Word').replace('"fmt"', '"fmt"\n\t"example.com/greet"'),
+    },
+    pages: { '/': 'from the workspace' },
+  }),
   'files in the program': inGo({
     files: {
       'go.mod': MODULE,
