@@ -5,6 +5,10 @@ import { mayContain } from './block-filter.ts';
 import { entryAt, messageAt, type OpenBlock, type Stream } from './block.ts';
 import type { Finder } from './search/finder.ts';
 
+const NEWLINE = 10;
+/** So much is made text of at a time: it goes with the young generation, and larger texts stay until much else has gathered. */
+const SLICE_BYTES = 32 * 1024;
+
 export class Selection {
   readonly #filter: LogFilter;
   readonly #finder: Finder | null;
@@ -49,20 +53,12 @@ export class Selection {
   #candidates(block: OpenBlock): readonly number[] | null {
     const finder = this.#finder;
     if (finder === null) return null;
-    const text = block.text.toString('utf8');
-    let found = finder.next(text, 0);
-    if (found === null) return [];
-    // Characters that are bytes stand where the bytes stand.
-    if (text.length !== block.text.length) return null;
     const places: number[] = [];
-    const { starts } = block.places;
-    for (let place = 0; found !== null;) {
-      const [from, to] = found;
-      place = placeOf(starts, from, place);
-      places.push(place);
-      while ((starts[place + 1] ?? Infinity) < to) places.push((place += 1));
-      place += 1;
-      found = place + 1 < starts.length ? finder.next(text, starts[place] ?? 0) : null;
+    const atOnce = finder.isOfOneLine ? SLICE_BYTES : Infinity;
+    for (let from = 0; from < block.text.length;) {
+      const end = sliceEnd(block.text, from, atOnce);
+      addCandidates(places, block, { from, end, finder });
+      from = end;
     }
     return places;
   }
@@ -77,6 +73,36 @@ export class Selection {
 
   #isOf([source, unit, unitId, release]: Stream): boolean {
     return this.#isWanted({ source, unit, unitId, release });
+  }
+}
+
+/** Behind the last newline within so many bytes, or the first one behind them. */
+function sliceEnd(text: Buffer, from: number, atOnce: number): number {
+  if (text.length - from <= atOnce) return text.length;
+  const last = text.lastIndexOf(NEWLINE, from + atOnce - 1);
+  const end = last >= from ? last : text.indexOf(NEWLINE, from + atOnce);
+  return end < 0 ? text.length : end + 1;
+}
+
+/** Of the messages between two bytes. */
+function addCandidates(
+  places: number[],
+  block: OpenBlock,
+  { from, end, finder }: { readonly from: number; readonly end: number; readonly finder: Finder },
+): void {
+  const text = block.text.toString('utf8', from, end);
+  let found = finder.next(text, 0);
+  if (found === null) return;
+  const { starts } = block.places;
+  // Characters that are bytes stand where the bytes stand.
+  if (text.length !== end - from) found = [0, end - from];
+  for (let place = places.at(-1) ?? 0; found !== null;) {
+    const [first, last] = [from + found[0], Math.min(from + found[1], end)];
+    place = placeOf(starts, first, place);
+    if (places.at(-1) !== place) places.push(place);
+    while ((starts[place + 1] ?? Infinity) < last) places.push((place += 1));
+    const next = starts[place + 1] ?? Infinity;
+    found = next < end ? finder.next(text, next - from) : null;
   }
 }
 

@@ -4,10 +4,15 @@ import type { LogFilter } from '../../../../domain/logs/entry.ts';
 import { quickPattern } from './quick-pattern.ts';
 
 export interface Finder {
+  /** What is looked for has no newline in it, so a text may be looked through in pieces of whole lines. */
+  readonly isOfOneLine: boolean;
   /** Where in a text of many lines something begins and ends that a message may be wanted for; null: nowhere from there on. */
   next(text: string, from: number): readonly [from: number, to: number] | null;
   matches(message: string): boolean;
 }
+
+/** What may stand for a newline: classes of much, classes without something, ranges that begin before it. */
+const MAY_CROSS_LINES = /\p{Cc}|\\[sDWnt]|\[\^/u;
 
 export type Sought = Pick<LogFilter, 'contains' | 'pattern'>;
 
@@ -17,13 +22,15 @@ export async function finderOf({ contains, pattern }: Sought, isSafe: boolean): 
   if (pattern === undefined) return text;
   const expression = await patternFinder(pattern, isSafe);
   if (text === null) return expression;
-  return { next: text.next, matches: (message) => text.matches(message) && expression.matches(message) };
+  const { isOfOneLine, next } = text;
+  return { isOfOneLine, next, matches: (message) => text.matches(message) && expression.matches(message) };
 }
 
 /** `wanted` in lower case. */
 function textFinder(wanted: string): Finder {
   let [known, lower] = ['', ''];
   return {
+    isOfOneLine: !wanted.includes('\n'),
     next(text, from) {
       if (text !== known) [known, lower] = [text, text.toLowerCase()];
       const at = lower.indexOf(wanted, from);
@@ -36,8 +43,11 @@ function textFinder(wanted: string): Finder {
 async function patternFinder(pattern: string, isSafe: boolean): Promise<Finder> {
   const matches = await createMatcher(pattern);
   const quick = isSafe ? null : quickPattern(pattern);
-  if (quick === null) return { next: (text, from) => (from < text.length ? [from, text.length] : null), matches };
+  if (quick === null) {
+    return { isOfOneLine: true, next: (text, from) => (from < text.length ? [from, text.length] : null), matches };
+  }
   return {
+    isOfOneLine: !MAY_CROSS_LINES.test(pattern),
     next(text, from) {
       quick.lastIndex = from;
       const found = quick.exec(text);
