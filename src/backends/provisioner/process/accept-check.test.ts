@@ -53,6 +53,21 @@ it('takes a listener that accepts for well, and a port where nobody listens for 
   expect(getEventListeners(NEVER, 'abort')).toEqual([]);
 });
 
+it('gives a listener that is slow a while before it asks the kernel', async () => {
+  let looks = 0;
+  const pids = (): Promise<number[]> => {
+    looks += 1;
+    return Promise.resolve([process.pid]);
+  };
+  server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.resume().on('end', () => setTimeout(() => socket.end(), 600));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server?.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await probe(new AcceptCheck(), port, 60_000, pids)).toEqual({ kind: 'well' });
+  expect(looks).toBe(0);
+});
+
 it('asks the kernel only about a listener that keeps what the client has closed', async () => {
   let looks = 0;
   const pids = (): Promise<number[]> => {

@@ -9,7 +9,10 @@ import type { ProbeResult } from '../../../domain/units/provisioner.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { atMost } from '../../../lib/deadline.ts';
 
-const FIRST_LOOK_MS = 250;
+/** Whoever is slow closes before that; on a machine with too much to do looking would be one thing more. */
+const FIRST_LOOK_MS = 1_000;
+/** Of the time-out, where that is short. */
+const FIRST_LOOK = 1 / 5;
 const LONGEST_PAUSE_MS = 1_000;
 /** A reading that is as young serves all who ask; whoever asks has been connected for longer than this. */
 const READING_MS = 5;
@@ -22,7 +25,7 @@ interface AcceptProbe {
   /** Of the unit; the first that lives tells in whose network it is. */
   readonly pids: () => Promise<readonly number[]>;
   readonly signal: AbortSignal;
-  /** Before the first look at the table, and between two of them; a quarter of a second and a second by default. */
+  /** Before the first look at the table, and between two of them; by default a second, at most a fifth of the time-out, and a second. */
   readonly firstLookMs?: number;
   readonly longestPauseMs?: number;
 }
@@ -32,7 +35,8 @@ export class AcceptCheck {
   #waiting: readonly number[] = [];
 
   async probe(probe: AcceptProbe): Promise<ProbeResult> {
-    const { address, timeoutMs, firstLookMs = FIRST_LOOK_MS, longestPauseMs = LONGEST_PAUSE_MS } = probe;
+    const { address, timeoutMs, longestPauseMs = LONGEST_PAUSE_MS } = probe;
+    const { firstLookMs = Math.min(FIRST_LOOK_MS, timeoutMs * FIRST_LOOK) } = probe;
     const deadline = performance.now() + timeoutMs;
     const socket = await open(probe);
     const local = socket?.localPort;
