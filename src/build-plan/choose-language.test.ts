@@ -4,8 +4,9 @@ import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
 import { LANGUAGES } from './languages/built-in.ts';
 
-async function choose(platform: string, files: Record<string, string>): Promise<string> {
-  const request = { app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) };
+async function choose(platform: string, files: Record<string, string>, web?: string): Promise<string> {
+  const settings = { startCommands: web === undefined ? {} : { web } };
+  const request = { app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files), settings };
   const language = await chooseLanguage(request);
   await checkSource(language, request);
   return language.name;
@@ -28,6 +29,21 @@ describe('the platform of an app', () => {
     ['python', { 'manage.py': '', 'index.html': '' }],
   ])('is %s where manifests say so, whatever else is there', async (platform, files) => {
     expect(await choose(AUTO_PLATFORM, files)).toBe(platform);
+  });
+
+  it.each([
+    ['python', { Procfile: 'web: python3 -u web.py\n', 'web.py': '' }],
+    ['nodejs', { Procfile: 'worker: node --enable-source-maps src/bot.mjs\n', 'src/bot.mjs': '' }],
+    ['ruby', { 'tancho.yaml': 'processes:\n  web: ruby till.rb\n', 'till.rb': '', 'index.html': '' }],
+    ['deno', { Procfile: 'web: deno run -A till.ts\n', 'till.ts': '' }],
+  ])('is %s where a command of the source starts a file of it', async (platform, files) => {
+    expect(await choose(AUTO_PLATFORM, files)).toBe(platform);
+    expect(await choose(platform, files)).toBe(platform);
+  });
+
+  it('is what a command starts that is set on the app, where that file is there', async () => {
+    expect(await choose(AUTO_PLATFORM, { 'till.py': '' }, 'python till.py')).toBe('python');
+    await expect(choose('python', { 'other.py': '' }, 'python till.py')).rejects.toMatchObject({ code: 'no_platform' });
   });
 
   it('names both platforms and the command when the source is of another one', async () => {

@@ -1,6 +1,8 @@
 /** Which language is a source written in, and is it the one of the app? */
+import type { AppSettings } from '../domain/apps/app-settings.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/failure.ts';
+import { detectionOf } from './detection.ts';
 import { byStrength, type Detection, type Language } from './language.ts';
 import { otherLanguage } from './other-languages.ts';
 import type { SourceFiles } from './source/source-files.ts';
@@ -20,6 +22,7 @@ interface ToChoose {
   readonly files: SourceFiles;
   /** Those that `auto` does not choose. */
   readonly disabled?: readonly string[];
+  readonly settings?: Pick<AppSettings, 'startCommands'>;
 }
 
 interface Found {
@@ -28,11 +31,12 @@ interface Found {
 }
 
 /** Throws Failure `no_platform` when there is no such platform; with `auto`, when the source is of none. */
-export async function chooseLanguage({ app, platform, languages, files, disabled = [] }: ToChoose): Promise<Language> {
+export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
+  const { app, platform, languages, files, disabled = [] } = toChoose;
   if (platform === AUTO_PLATFORM) {
     const [best] = await candidates(
       languages.filter(({ name }) => !disabled.includes(name)),
-      files,
+      toChoose,
     );
     if (best !== undefined) return best.language;
     const other = await otherLanguage(files);
@@ -59,12 +63,10 @@ export async function chooseLanguage({ app, platform, languages, files, disabled
 }
 
 /** Throws Failure `no_platform`; says what the source looks like when it is something else. */
-export async function checkSource(
-  language: Language,
-  { app, languages, files }: Omit<ToChoose, 'platform'>,
-): Promise<void> {
-  if ((await language.detect(files)) !== null) return;
-  const others = await candidates(languages, files);
+export async function checkSource(language: Language, toChoose: Omit<ToChoose, 'platform'>): Promise<void> {
+  const { app, languages, files } = toChoose;
+  if ((await detectionOf(language, files, commandsOf(toChoose))) !== null) return;
+  const others = await candidates(languages, toChoose);
   const [best] = others;
   const wanted = language.signs.join(', ');
   if (best === undefined) {
@@ -81,10 +83,17 @@ export async function checkSource(
   );
 }
 
-async function candidates(languages: readonly Language[], files: SourceFiles): Promise<Found[]> {
+function commandsOf({ settings }: Pick<ToChoose, 'settings'>): string[] {
+  return Object.values(settings?.startCommands ?? {});
+}
+
+async function candidates(
+  languages: readonly Language[],
+  source: Pick<ToChoose, 'files' | 'settings'>,
+): Promise<Found[]> {
   const found: Found[] = [];
   for (const language of languages) {
-    const detection = await language.detect(files);
+    const detection = await detectionOf(language, source.files, commandsOf(source));
     if (detection !== null) found.push({ language, detection });
   }
   return found.sort((a, b) => byStrength(a.detection, b.detection));

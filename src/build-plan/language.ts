@@ -11,6 +11,8 @@ export interface Language {
   readonly example: string;
   /** Files by which people know such a source; `*` stands for any characters but a slash. */
   readonly signs: readonly string[];
+  /** A command that starts a file of the language, which the first group names: enough for a source without such a sign. */
+  readonly starts?: RegExp;
   /** Tools that every app of it needs, for `tancho platform list`. */
   readonly tools: readonly Tool[];
   readonly inherit?: readonly string[];

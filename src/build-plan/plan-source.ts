@@ -7,6 +7,7 @@ import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
 import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';
 import { composeHint } from './compose/compose-hint.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
+import { detectionOf } from './detection.ts';
 import type { Asked, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
 import type { SourceFiles } from './source/source-files.ts';
@@ -75,8 +76,8 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   return { plan: { ...plan, newVariables, notes: [...skipped, ...compose, ...plan.notes] }, appFiles, commands };
 }
 
-async function takenFor(language: Language, { app, files }: PlanRequest): Promise<string[]> {
-  const detection = await language.detect(files);
+async function takenFor(language: Language, { app, files, settings }: PlanRequest): Promise<string[]> {
+  const detection = await detectionOf(language, files, Object.values(settings?.startCommands ?? {}));
   const taken = `The source is taken for ${language.name}: it has ${detection?.because ?? 'files of it'}`;
   const recipe = language.name === dockerfile.name ? null : await files.find(...DOCKERFILES);
   if (recipe === null) return [taken];

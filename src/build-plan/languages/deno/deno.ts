@@ -35,6 +35,7 @@ export const deno: Language = {
   description: 'Deno',
   example: 'deno run -A main.ts',
   signs: [...SETTINGS, 'deno.lock'],
+  starts: /\bdeno\s+(?:run|serve)\s+(?:-\S+\s+)*([\w./-]+\.[cm]?[jt]sx?)\b/,
   tools: [DENO],
   inherit: [
     ...NETWORK_VARIABLES,

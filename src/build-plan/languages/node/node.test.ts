@@ -140,8 +140,18 @@ describe('what starts the app', () => {
     [{ scripts: { 'start:prod': 'node dist/main' } }, {}, 'node dist/main'],
     [{}, {}, 'node server.js'],
     [{ scripts: { start: 'node a' } }, { Procfile: 'web: node b\n' }, 'node b'],
+    [{ scripts: { dev: 'nodemon server.js', start: 'node a' } }, {}, 'node a'],
   ])('of %j with %j is %s', async (packageJson, files, command) => {
     expect((await plan(packageJson, files)).processes['web']?.command).toBe(command);
+  });
+
+  it('is what a script for development watches, where nothing else says so', async () => {
+    const files = { 'package.json': '{"scripts":{"dev":"nodemon -L src/till.js"}}', 'src/till.js': '' };
+    const request = { app: 'shop', platform: 'nodejs', languages: [nodejs], files: sourceOf(files) };
+    expect((await planSource(request)).plan).toMatchObject({
+      processes: { web: { command: 'node src/till.js', from: 'scripts.dev in package.json' } },
+      notes: [expect.stringContaining('a "start" script')],
+    });
   });
 
   it('is asked for where nothing says so', async () => {

@@ -32,6 +32,7 @@ export const nodejs: Language = {
   description: 'Node.js, with npm, yarn, pnpm or bun',
   example: 'node server.js',
   signs: ['package.json', ...PROGRAMS],
+  starts: /\bnode\s+(?:-\S+\s+)*([\w./-]+\.[cm]?js)\b/,
   tools: NODE_TOOLS,
   options: SITE_OPTIONS,
   inherit: [...NETWORK_VARIABLES, 'NODE_EXTRA_CA_CERTS', 'npm_config_registry', 'npm_config_cafile'],

@@ -6,6 +6,7 @@ import { serveSite } from '../static/site-server.ts';
 import type { Framework } from './frameworks.ts';
 import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
+import { watchedProgram } from './watched-program.ts';
 
 /** `npm start` costs a second process and some hundred milliseconds; a plain `node file` needs neither. */
 const PLAIN = /^node(\s+[\w@%+=:,./-]+)+$/;
@@ -63,7 +64,19 @@ export async function startOf(
   if (isDevelopment) return { ...script('start'), notes };
   const main = packageJson.text('main');
   const found = main === null ? null : await files.find(main, `${main}.js`, `${main}/index.js`);
-  return found !== null && /^[\w@./-]+$/.test(found) ? web(`${runner} ${found}`, 'main in package.json') : NOTHING;
+  if (found !== null && /^[\w@./-]+$/.test(found)) return web(`${runner} ${found}`, 'main in package.json');
+  return (await watchedStart(files, scripts)) ?? NOTHING;
+}
+
+/** A script for development says what the app is, where nothing else does. */
+async function watchedStart(files: SourceFiles, scripts: PackageJson['scripts']): Promise<Start | null> {
+  for (const name of ['dev', 'develop', 'development', 'serve']) {
+    const watched = watchedProgram(scripts[name] ?? '');
+    if (watched === null || !(await files.exists(watched.file))) continue;
+    const note = `nothing says how it is started in use: it is what scripts.${name} in package.json watches; a "start" script beside it would say so`;
+    return { ...web(watched.command, `scripts.${name} in package.json`), notes: [note] };
+  }
+  return null;
 }
 
 function web(command: string, from: string): Start {

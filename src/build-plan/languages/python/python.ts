@@ -17,6 +17,7 @@ export const python: Language = {
   description: 'Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile',
   example: 'gunicorn --bind 0.0.0.0:$PORT app:app',
   signs: [...MANIFESTS, ...PROGRAMS],
+  starts: /\bpython[\d.]*\s+(?:-[a-zA-Z]+\s+)*([\w./-]+\.py)\b/,
   tools: [PYTHON],
   inherit: [
     ...NETWORK_VARIABLES,

@@ -39,6 +39,7 @@ export const ruby: Language = {
   description: 'Ruby, with Bundler: Rails, Sinatra, Rack',
   example: 'bundle exec puma -b tcp://0.0.0.0:$PORT',
   signs: ['Gemfile', 'config.ru'],
+  starts: /\bruby\s+(?:-\S+\s+)*([\w./-]+\.rb)\b/,
   tools: [RUBY, BUNDLE],
   inherit: [...NETWORK_VARIABLES, 'BUNDLE_MIRROR__ALL', 'BUNDLE_SSL_CA_CERT'],
   detect: (files) => firstSign(files, { manifest: ['Gemfile'], program: ['config.ru'] }),
