@@ -312,7 +312,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),
     alerts: createAlerts({ store, mailer, wake, act, now }),
-    backups: createBackups({ ...backends, store, maker: watches.backupMaker, settings, act }),
+    backups: createBackups({ ...backends, store, maker: watches.backupMaker, settings, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys, holders, settings }),
     platforms: createPlatforms({ store, builder, act, now }),

@@ -32,6 +32,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly items: read
     items: [
       { to: '/health', section: 'health', label: 'Health', icon: 'health' },
       { to: '/alerts', section: 'alerts', label: 'Alerts', icon: 'alerts', forAdmins: true },
+      { to: '/backups', section: 'backups', label: 'Backups', icon: 'backups', forAdmins: true },
       { to: '/why', section: 'why', label: 'Why', icon: 'why' },
       { to: '/audit', section: 'audit', label: 'Audit', icon: 'audit' },
       { to: '/healers', section: 'healers', label: 'Healers', icon: 'healers' },

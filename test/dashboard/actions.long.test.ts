@@ -121,6 +121,10 @@ it('the platform: pools, plans, platforms, drains, registries, certificates, hea
   await page.getByRole('dialog').getByRole('alert').waitFor();
   await page.keyboard.press('Escape');
 
+  await go(page, '/backups');
+  await page.getByText('backup.directory: /srv/backups').waitFor();
+  expect(await page.getByRole('button', { name: 'Make one now' }).count()).toBe(0);
+
   await go(page, '/healers');
   await page
     .getByRole('button', { name: /^Run now/ })

@@ -269,6 +269,7 @@ const OF_THE_PLATFORM: readonly Action[] = [
     ...{ at: '/alerts', button: 'Change who gets letters', sends: 'PUT /alerts' },
     ...{ fields: { 'E-mail addresses': 'typed@example.com' }, sure: 'Change', answer: {} },
   },
+  { at: '/backups', button: 'Make one now', sends: 'POST /backups' },
   {
     ...{ at: '/certificates', button: 'Upload a certificate', sends: 'POST /certificates' },
     ...{ fields: { Certificate: 'typed', Key: SECRET }, sure: 'Upload', answer: {} },
@@ -367,7 +368,7 @@ export const LOOKING: readonly RegExp[] = [
   /^Copy/,
   /^(?:Choose a folder|Choose an archive)$/,
   /^(?:Open a shell|Open another|End)$/,
-  /^(?:Cancel|Close|Show all|Newer|Older|Dismiss)$/,
+  /^(?:Cancel|Close|Show all|Show more|Newer|Older|Dismiss)$/,
   /^(?:Show|Hide)$/,
   /^Look(?: now: .+)?$/,
   /^What changed/,

@@ -1,4 +1,7 @@
 /** What the owners of services and the admins of a platform do in the dashboard, against a real server, each to its end. */
+import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningProvider, serveProvider } from '../../src/providers/serve.ts';
@@ -15,11 +18,14 @@ const DEFINITION =
 let world: World;
 let browser: Browser;
 let provider: RunningProvider;
+let disk: string;
 
 beforeAll(async () => {
   if (WITHOUT_BROWSER !== '') return;
+  disk = await mkdtemp(join(tmpdir(), 'tancho-administration-'));
+  const env = { TANCHO_BACKUP_DIRECTORY: join(disk, 'backups'), TANCHO_BACKUP_EVERY: '0' };
   [world, browser, provider] = await Promise.all([
-    startWorld({ env: { TANCHO_TLS_LISTEN: '127.0.0.1:0', TANCHO_CERTIFICATES_LOOK: 'off' } }),
+    startWorld({ env: { TANCHO_TLS_LISTEN: '127.0.0.1:0', TANCHO_CERTIFICATES_LOOK: 'off', ...env } }),
     openBrowser(),
     startProvider(),
   ]);
@@ -33,6 +39,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.dispose();
   await provider?.stop();
+  if (disk !== undefined) await rm(disk, { recursive: true, force: true });
 });
 needsBrowser(() => world);
 
@@ -175,6 +182,30 @@ it('the platform: alerts, a pool and its teams, a platform and its definition, a
   await page.getByLabel('Address', { exact: true }).fill('shop.nowhere.example');
   await page.getByRole('button', { name: 'Look', exact: true }).click();
   await expect.poll(() => new URL(page.url()).search).toBe('?address=shop.nowhere.example');
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+it('backups: one is made, how it comes back is said, and why the next one fails', async () => {
+  const { page, context, faults } = await visit(browser);
+  await signIn(page, world, '/backups');
+  await page.getByText('There is no backup yet').waitFor();
+  await page.getByRole('button', { name: 'Make one now' }).click();
+  await row(page, /^tancho-\d{8}T\d{9}Z /).waitFor();
+  await page.getByText('the last one is whole').waitFor();
+  expect(await page.getByRole('region', { name: 'Schedule' }).textContent()).toMatch(
+    /when somebody asks.*none by itself/,
+  );
+  const restore = await page.getByRole('region', { name: 'Restore' }).textContent();
+  expect(restore).toContain(`tancho server restore ${join(disk, 'backups')}/tancho-`);
+
+  await rename(join(disk, 'backups'), join(disk, 'away'));
+  await symlink(join(disk, 'nowhere'), join(disk, 'backups'));
+  await page.getByRole('button', { name: 'Make one now' }).click();
+  await page.getByText('the last one failed').waitFor();
+  expect(await page.locator('#main').getByRole('alert').textContent()).toMatch(/^The backup failed: .*backups/);
+  await page.getByRole('link', { name: 'Change' }).click();
+  await page.getByRole('heading', { name: 'Alerts' }).waitFor();
   expect(faults).toEqual([]);
   await context.close();
 });

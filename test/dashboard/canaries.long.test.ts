@@ -32,6 +32,8 @@ const CANARIES: readonly {
   { what: 'issuer of a certificate', at: '/certificates', text: String.raw`\<img src=x onerror=alert(1)` },
   { what: 'what the receiver of a webhook answers', at: '/webhooks/:webhook' },
   { what: 'what the receiver of a drain answers', at: '/drains?app=depot', open: /^Test the drain/, place: '.toasts' },
+  { what: 'why a backup failed', at: '/backups', text: FILE_NAME },
+  { what: 'message of an alert', at: '/alerts', text: FILE_NAME },
   { what: 'page of an app under maintenance', at: '/apps/shop/settings' },
   { what: 'changed code', at: '/apps/shop/deploys/:deploy' },
   { what: 'address that is looked into', at: `/why?address=${encodeURIComponent(CANARY)}` },
@@ -52,6 +54,7 @@ beforeAll(async () => {
   if (WITHOUT_BROWSER !== '') return;
   [populated, browser] = await Promise.all([startPopulated(), openBrowser()]);
   ({ world } = populated);
+  await populated.breakBackups();
   own = await visit(browser);
   await signIn(own.page, world);
 });

@@ -20,9 +20,6 @@ const WITHOUT_PLACE: Readonly<Record<string, string>> = {
   'apps.unlock': 'it only waits, and nothing in the dashboard is locked',
   'auth.login': 'pages sign in by a session that no script can read',
   'auth.scheme': 'there is one way to sign in',
-  'backups.list':
-    'backups are for operators with a terminal, as restoring them is; that one is missing is an alert, which pages show',
-  'backups.make': 'backups are for operators with a terminal, as restoring them is',
   'deploys.available': 'for builders that ask before they build',
   'drains.info': 'the list shows all of it',
   'events.log': 'for programs that prove the log; a page could not prove what its own server says',

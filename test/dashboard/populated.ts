@@ -1,7 +1,10 @@
 /** A platform with one of everything, for tests that look at all of the dashboard. Whatever can be named freely is named by the canary. */
 import { once } from 'node:events';
+import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type RunningProvider, serveProvider } from '../../src/providers/serve.ts';
 import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
 import { certificateOf } from '../support/test-certificates.ts';
@@ -11,7 +14,7 @@ import { startWorld, type World } from '../support/world.ts';
 export const CANARY = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>';
 /** As good a canary where spaces are refused. */
 export const MARKUP = '<b>bold</b>';
-/** Such a file is what the broken deploy of `shop` runs. */
+/** Such a file is what the broken deploy of `shop` runs; backups lie in such a folder. */
 export const FILE_NAME = '<img src=x onerror=alert(3)>.js';
 export const BEA = { email: 'bea@example.com', password: 'battery horse staple' };
 const PLATFORM = `description: ${JSON.stringify(CANARY)}\nexample: run-it\ndetect: [app.mine]\nprocesses:\n  - { name: web, command: run-it }\n`;
@@ -23,15 +26,21 @@ export interface Populated {
   readonly token: string;
   /** By what they are of. */
   readonly ids: Readonly<Record<'deploy' | 'failed' | 'event' | 'webhook', string>>;
+  /** From now on no backup can be made; one that was asked for has failed. */
+  breakBackups(): Promise<void>;
   dispose(): Promise<void>;
 }
 
 export async function startPopulated(): Promise<Populated> {
   const [provider, receiver] = await Promise.all([startProvider(), startReceiver()]);
-  const world = await startWorld({ env: { TANCHO_TLS_LISTEN: '127.0.0.1:0', TANCHO_CERTIFICATES_LOOK: 'off' } });
+  const disk = await mkdtemp(join(tmpdir(), 'tancho-populated-'));
+  const backups = join(disk, FILE_NAME);
+  const world = await startWorld({
+    env: { TANCHO_TLS_LISTEN: '127.0.0.1:0', TANCHO_CERTIFICATES_LOOK: 'off', TANCHO_BACKUP_DIRECTORY: backups },
+  });
   const dispose = async (): Promise<void> => {
     await world.dispose();
-    await Promise.all([provider.stop(), receiver.stop()]);
+    await Promise.all([provider.stop(), receiver.stop(), rm(disk, { recursive: true, force: true })]);
   };
   try {
     const token = await world.login();
@@ -47,7 +56,13 @@ export async function startPopulated(): Promise<Populated> {
     await apps(world, api);
     await services(api, provider.url);
     await administration(api, receiver.url);
-    return { world, token, ids: await idsOf(api), dispose };
+    const breakBackups = async (): Promise<void> => {
+      await rename(backups, join(disk, 'away'));
+      await symlink(join(disk, 'nowhere', CANARY), backups);
+      const { text } = await world.api('POST', '/backups', { token });
+      if (!text.includes('The backup failed')) throw new Error(`A backup was to fail: ${text}`);
+    };
+    return { world, token, ids: await idsOf(api), breakBackups, dispose };
   } catch (error) {
     await dispose();
     throw error;
@@ -174,6 +189,7 @@ async function administration(api: Api, receiver: string): Promise<void> {
   await api('POST', '/pools/fast/team?team=crew');
   await api('POST', '/plans', { name: 'big', memory: 0 });
   await api('POST', '/platforms?name=mine', PLATFORM);
+  await api('POST', '/backups');
 }
 
 async function idsOf(api: Api): Promise<Populated['ids']> {

@@ -35,6 +35,7 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
   '/platforms': /nodejs/,
   '/healers': /Name/,
   '/alerts': /app_down/,
+  '/backups': /^1 backup/,
   '/why': /host name/,
   '/why?address=shop.nowhere.example': /From the visitor/,
   '/audit': /app\.create/,

@@ -85,10 +85,12 @@ it('admins see how the last one went, and that one was asked for is an event', a
   await world.useCases.backups.make(ADMIN, (line) => said.push(line));
   expect(said).toEqual(['Making a backup in /srv/backups', 'one: 1 MiB']);
   const first = await world.useCases.backups.list(ADMIN);
+  expect(Date.parse(first.nextAt) - Date.parse(first.state.triedAt)).toBe(24 * HOUR_MS);
   expect(first).toMatchObject({ place: '/srv/backups', keep: 7, everySeconds: 86_400, state: { problem: '' } });
   world.machine.backupStore.answer = refused;
   await expect(world.useCases.backups.make(ADMIN, () => undefined)).rejects.toMatchObject({ code: 'unavailable' });
-  const { state } = await world.useCases.backups.list(ADMIN);
+  const { state, nextAt } = await world.useCases.backups.list(ADMIN);
+  expect(Date.parse(nextAt) - Date.parse(state.triedAt)).toBe(HOUR_MS / 4);
   expect(state).toMatchObject({ problem: 'The backup failed: no room.', succeededAt: first.state.succeededAt });
   await expect(world.useCases.backups.list(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   await expect(world.useCases.backups.make(ANN, () => undefined)).rejects.toMatchObject({ code: 'access.denied' });

@@ -17,7 +17,8 @@ export function backupsIn(): Backups {
       demand(caller, 'backup.list');
       const at = made[0]?.madeAt ?? '';
       const state = { triedAt: at, succeededAt: at, problem: '' };
-      return { place: '/srv/backups', everySeconds: 86_400, keep: 7, state, backups: made };
+      const nextAt = '2026-01-02T00:00:00.000Z';
+      return { place: '/srv/backups', everySeconds: 86_400, keep: 7, state, nextAt, backups: made };
     },
     async make(caller, say) {
       demand(caller, 'backup.create');

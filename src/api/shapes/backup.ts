@@ -21,15 +21,18 @@ export const backups = shape(
     succeeded_at: Type.String(),
     /** Why the last one failed; '' if it did not. */
     problem: Type.String(),
+    /** When the next one is made by itself; '' where none is. */
+    next_at: Type.String(),
     backups: Type.Array(one),
   }),
-  ({ place, everySeconds, keep, state, backups: made }: BackupsView) => ({
+  ({ place, everySeconds, keep, state, nextAt, backups: made }: BackupsView) => ({
     directory: place,
     every_seconds: everySeconds,
     keep,
     tried_at: state.triedAt,
     succeeded_at: state.succeededAt,
     problem: state.problem,
+    next_at: nextAt,
     backups: made.map(({ name, madeAt, bytes, version }) => ({ name, made_at: madeAt, bytes, version })),
   }),
 );

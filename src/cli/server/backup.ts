@@ -22,7 +22,7 @@ function newest({ directory, backups }: BackupsShape): string {
   return `${directory}/${backups[0]?.name ?? ''}`;
 }
 
-function listText({ directory, every_seconds: every, keep, problem, tried_at, backups }: BackupsShape): string {
+function listText({ directory, next_at: next, keep, problem, tried_at, backups }: BackupsShape): string {
   if (directory === '')
     return 'No backups are made: set backup.directory in config.yaml to a directory on another disk.';
   const rows = backups.map(({ name, made_at, bytes, version }) => [
@@ -31,7 +31,7 @@ function listText({ directory, every_seconds: every, keep, problem, tried_at, ba
     `${Math.ceil(bytes / MIB)} MiB`,
     version,
   ]);
-  const how = every === 0 ? 'when somebody asks' : `every ${every} seconds`;
+  const how = next === '' ? 'when somebody asks' : `the next one at ${when(next)}`;
   const failed = problem === '' ? [] : ['', `The last one (${when(tried_at)}) failed: ${problem}`];
   const list = rows.length === 0 ? 'There is none yet.' : table(['NAME', 'MADE', 'SIZE', 'VERSION'], rows);
   return [list, '', `In ${directory}, ${how}; the newest ${keep} are kept.`, ...failed].join('\n');

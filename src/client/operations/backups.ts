@@ -9,6 +9,7 @@ export interface BackupsTypes {
       readonly tried_at: string;
       readonly succeeded_at: string;
       readonly problem: string;
+      readonly next_at: string;
       readonly backups: readonly {
         readonly name: string;
         readonly made_at: string;

@@ -39,6 +39,7 @@ const PATHS: Readonly<Record<string, string>> = {
   registries: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
   timeline: 'M3 3v18h18M7 15l4-5 3 3 5-7',
   alerts: 'M6 16V11a6 6 0 0 1 12 0v5l2 2H4zM10 21h4',
+  backups: 'M4 8V4h16v4M4 8h16v12H4zM12 11v6M9 14l3 3 3-3',
   why: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1 1-1.1 1.8M12 17h.01',
   terminal: 'M4 5h16v14H4zM8 9l3 3-3 3M13 15h3',
 };

@@ -130,6 +130,7 @@ const ROUTES: readonly ScreenRoute[] = [
   { pattern: '/audit/:event', title: named('Event'), section: 'audit', load: () => import('../screens/event.tsx') },
   { pattern: '/audit', title: named('Audit'), section: 'audit', load: () => import('../screens/audit.tsx') },
   { pattern: '/alerts', title: named('Alerts'), section: 'alerts', load: () => import('../screens/alerts.tsx') },
+  { pattern: '/backups', title: named('Backups'), section: 'backups', load: () => import('../screens/backups.tsx') },
   { pattern: '/why', title: named('Why'), section: 'why', load: () => import('../screens/why.tsx') },
   { pattern: '/health', title: named('Health'), section: 'health', load: () => import('../screens/health.tsx') },
 ];

@@ -74,12 +74,46 @@ export default function Health() {
       <Queue deploys={health.data.value?.going ?? []} />
       {viewer().isAdmin && (
         <>
+          <Watched />
           <Machine />
           <Memory />
           <Disk />
         </>
       )}
     </>
+  );
+}
+
+/** What is wrong, and whether what is here could be had back. */
+function Watched() {
+  const found = useResource('watched', async (signal) => {
+    const [{ alerts }, backups] = await Promise.all([
+      call('GET /alerts', { signal }),
+      call('GET /backups', { signal }),
+    ]);
+    return { going: alerts.filter(({ state }) => state !== 'resolved'), backups };
+  });
+  return (
+    <Card title="Alerts and backups">
+      <Loaded from={found}>
+        {({ going, backups: { directory, problem, succeeded_at: last } }) => (
+          <dl class="facts">
+            <dt>Alerts</dt>
+            <dd class="row tight">
+              {going.length > 0 && <Status state="firing" mood="bad" label={plural(going.length, 'alert')} />}
+              <a href={`${BASE}/alerts`}>{going.length === 0 ? 'nothing is wrong' : 'what is wrong'}</a>
+            </dd>
+            <dt>Last backup</dt>
+            <dd class="row tight">
+              {problem !== '' && <Status state="failed" />}
+              <a href={`${BASE}/backups`}>
+                {directory === '' ? 'none are made' : last === '' ? 'none yet' : <Time at={last} />}
+              </a>
+            </dd>
+          </dl>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

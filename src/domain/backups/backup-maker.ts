@@ -4,7 +4,7 @@ import { repeatedly } from '../../lib/repeatedly.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import { toPlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
-import { BACKUP_STATE_KEY, type BackupState, backupStateIn } from './backup-state.ts';
+import { BACKUP_STATE_KEY, type BackupState, backupStateIn, dueAtMs } from './backup-state.ts';
 import type { Backup, BackupContents, BackupStore } from './backup-store.ts';
 
 interface BackupMakerDeps {
@@ -18,8 +18,6 @@ interface BackupMakerDeps {
 }
 
 const LOOK_MS = 60_000;
-/** After one that failed. */
-const AGAIN_MS = 15 * 60_000;
 
 export class BackupMaker {
   readonly #deps: BackupMakerDeps;
@@ -48,10 +46,7 @@ export class BackupMaker {
 
   async isDue(): Promise<boolean> {
     const { store, settings, now } = this.#deps;
-    const { triedAt, problem } = await backupStateIn(store);
-    if (triedAt === '') return true;
-    const pauseMs = problem === '' ? settings.backupEveryMs : Math.min(settings.backupEveryMs, AGAIN_MS);
-    return now().getTime() - Date.parse(triedAt) >= pauseMs;
+    return now().getTime() >= dueAtMs(await backupStateIn(store), settings.backupEveryMs);
   }
 
   /** Who asks while one is being made gets that one. Throws PlatformError, and has noted it. */

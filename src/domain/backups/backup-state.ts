@@ -13,6 +13,15 @@ export interface BackupState {
 
 const NO_BACKUP_YET: BackupState = { triedAt: '', succeededAt: '', problem: '' };
 
+/** After one that failed. */
+const AGAIN_MS = 15 * 60_000;
+
+/** When the next one is due, milliseconds since 1970; 0 where none was tried yet. */
+export function dueAtMs({ triedAt, problem }: BackupState, everyMs: number): number {
+  if (triedAt === '') return 0;
+  return Date.parse(triedAt) + (problem === '' ? everyMs : Math.min(everyMs, AGAIN_MS));
+}
+
 export async function backupStateIn(store: Pick<Store, 'setting'>): Promise<BackupState> {
   const text = (await store.setting(BACKUP_STATE_KEY)) ?? '';
   return text === '' ? NO_BACKUP_YET : (JSON.parse(text) as BackupState);

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import type { BackupMaker } from './backup-maker.ts';
-import { type BackupState, backupStateIn } from './backup-state.ts';
+import { type BackupState, backupStateIn, dueAtMs } from './backup-state.ts';
 import type { Backup, BackupStore } from './backup-store.ts';
 
 export interface BackupsView {
@@ -15,6 +15,8 @@ export interface BackupsView {
   readonly everySeconds: number;
   readonly keep: number;
   readonly state: BackupState;
+  /** When the next one is made by itself, ISO 8601 UTC; '' where none is. */
+  readonly nextAt: string;
   /** Newest first. */
   readonly backups: readonly Backup[];
 }
@@ -32,19 +34,24 @@ interface BackupsDeps {
   readonly maker: Pick<BackupMaker, 'make'>;
   readonly settings: { readonly backupEveryMs: number; readonly backupKeep: number };
   readonly act: Act;
+  readonly now: () => Date;
 }
 
 const MIB = 1024 ** 2;
 
-export function createBackups({ store, backupStore, maker, settings, act }: BackupsDeps): Backups {
+export function createBackups({ store, backupStore, maker, settings, act, now }: BackupsDeps): Backups {
   return {
     async list(caller) {
       demand(caller, 'backup.list');
+      const state = await backupStateIn(store);
+      const isMadeByItself = backupStore !== null && settings.backupEveryMs > 0;
+      const next = new Date(Math.max(now().getTime(), dueAtMs(state, settings.backupEveryMs)));
       return {
         place: backupStore?.place ?? '',
         everySeconds: settings.backupEveryMs / 1_000,
         keep: settings.backupKeep,
-        state: await backupStateIn(store),
+        state,
+        nextAt: isMadeByItself ? next.toISOString() : '',
         backups: (await backupStore?.list()) ?? [],
       };
     },
