@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'to the search of the screen'],
   ['?', 'these keys'],
   ['Esc', 'closes what is in front'],
+  ['↑ ↓ Enter', 'in a log: choose a line, and open it'],
   ['F6', 'out of a terminal'],
 ];
 

@@ -28,6 +28,16 @@ it('reads what came as text when it is asked for', () => {
   expect(buffer.prepend(entries(0, 2))).toBe(0);
 });
 
+it('makes room at its end for older ones, and says where there is none', () => {
+  const buffer = new LogBuffer(100);
+  buffer.append(entries(100, 200));
+  expect([buffer.hasRoom(0), buffer.hasRoom(1)]).toEqual([true, false]);
+  buffer.dropNewest(30);
+  expect([buffer.hasRoom(30), buffer.hasRoom(31)]).toEqual([true, false]);
+  buffer.prepend(entries(70, 100));
+  expect([buffer.first?.Cursor, buffer.lastCursor, buffer.length]).toEqual(['c70', 'c169', 100]);
+});
+
 it('takes older entries at the front, those it has already only once', () => {
   const buffer = new LogBuffer(100);
   buffer.append(entries(20, 30));

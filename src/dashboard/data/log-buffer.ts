@@ -38,8 +38,9 @@ export class LogBuffer {
     return last === undefined ? '' : read(last).Cursor;
   }
 
-  get isFull(): boolean {
-    return this.#entries.length >= this.#most - GOES_AT_ONCE;
+  /** Whether so many more drop none that is held. */
+  hasRoom(count: number): boolean {
+    return this.#entries.length + count <= this.#most;
   }
 
   slice(from: number, to: number): readonly LogEntry[] {
@@ -61,6 +62,11 @@ export class LogBuffer {
     this.#entries = [...fresh, ...this.#entries];
     this.#dropped -= fresh.length;
     return fresh.length;
+  }
+
+  /** Makes room for older ones. */
+  dropNewest(count: number): void {
+    this.#entries = this.#entries.slice(0, Math.max(0, this.#entries.length - count));
   }
 
   clear(): void {

@@ -23,16 +23,20 @@ export class LogStream {
   readonly buffer = new LogBuffer();
   /** Grows, at most once a frame, when the buffer has changed. */
   readonly version = signal(0);
-  /** `past`: what was asked for ends before now, and is there. */
-  readonly state = signal<'connecting' | 'live' | 'past' | 'lost'>('connecting');
+  /** `past`: what was asked for ends before now, and is there. `behind`: what is held ends before the newest. */
+  readonly state = signal<'connecting' | 'live' | 'past' | 'behind' | 'lost'>('connecting');
   /** Why there is nothing more to come. */
   readonly problem = signal<Problem | null>(null);
   readonly isAtStart = signal(false);
+  /** Whether somebody reads what is held: then nothing of it goes for what is new. */
+  isPaused = false;
   readonly #app: string;
   readonly #filter: LogFilter;
   #reading: AbortController | null = null;
   #frame = 0;
   #isLoading = false;
+  /** Newer ones were dropped for older ones. */
+  #isBehind = false;
   #wait = FIRST_WAIT_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -57,20 +61,63 @@ export class LogStream {
 
   /** Reads what came before the first entry that is held. Resolves to how many these were. */
   async loadOlder(): Promise<number> {
-    const { first, isFull } = this.buffer;
-    if (first === undefined || isFull || this.#isLoading || this.isAtStart.value) return 0;
+    const { first } = this.buffer;
+    if (first === undefined || this.#isLoading || this.isAtStart.value) return 0;
     this.#isLoading = true;
     try {
-      // The same millisecond once more: other entries may have it.
-      const until = new Date(Date.parse(first.Date) + 1).toISOString();
-      const query = { ...this.#filter, lines: OLDER_LINES, until };
-      const added = this.buffer.prepend(await call('GET /apps/{app}/log', { params: { app: this.#app }, query }));
-      if (added === 0) this.isAtStart.value = true;
+      const query = { ...this.#filter, lines: OLDER_LINES, before: first.Cursor };
+      const older = await call('GET /apps/{app}/log', { params: { app: this.#app }, query });
+      // Others are held by now.
+      if (this.buffer.first?.Cursor !== first.Cursor) return 0;
+      if (older.length === 0) this.isAtStart.value = true;
+      if (!this.buffer.hasRoom(older.length)) {
+        this.buffer.dropNewest(OLDER_LINES);
+        this.#fallBehind();
+      }
+      const added = this.buffer.prepend(older);
       this.version.value += 1;
       return added;
     } finally {
       this.#isLoading = false;
     }
+  }
+
+  /** Reads what came after the last entry that is held, where that is not the newest. */
+  async loadNewer(): Promise<void> {
+    if (!this.#isBehind || this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      const query = { ...this.#filter, lines: OLDER_LINES, after: this.buffer.lastCursor };
+      const newer = await call('GET /apps/{app}/log', { params: { app: this.#app }, query });
+      if (!this.#isBehind) return;
+      this.buffer.append(newer);
+      this.isAtStart.value = false;
+      this.version.value += 1;
+      if (newer.length < OLDER_LINES) this.#catchUp();
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  /** To the newest ones, wherever one was. */
+  toEnd(): void {
+    if (!this.#isBehind) return;
+    this.buffer.clear();
+    this.isAtStart.value = false;
+    this.version.value += 1;
+    this.#catchUp();
+  }
+
+  #fallBehind(): void {
+    this.#isBehind = true;
+    this.state.value = 'behind';
+    this.#disconnect();
+  }
+
+  #catchUp(): void {
+    this.#isBehind = false;
+    this.state.value = 'connecting';
+    this.#connect();
   }
 
   #disconnect(): void {
@@ -80,7 +127,7 @@ export class LogStream {
   }
 
   #connect(): void {
-    if (this.#reading !== null || this.state.value === 'past') return;
+    if (this.#reading !== null || this.#isBehind || this.state.value === 'past') return;
     clearTimeout(this.#timer);
     this.problem.value = null;
     const reading = new AbortController();
@@ -138,6 +185,7 @@ export class LogStream {
       const entries = await call('GET /apps/{app}/log', { params: { app: this.#app }, query, signal: stop });
       this.state.value = 'live';
       this.#wait = FIRST_WAIT_MS;
+      if (this.isPaused && !this.buffer.hasRoom(entries.length)) return this.#fallBehind();
       this.buffer.append(entries);
       if (entries.length > 0) this.#changed();
       found = after === '' ? 0 : entries.length;
@@ -158,15 +206,16 @@ export class LogStream {
     this.#wait = FIRST_WAIT_MS;
     for await (const events of eventBatches(response)) {
       if (stop.aborted) return;
+      if (this.isPaused && !this.buffer.hasRoom(events.length)) return this.#fallBehind();
       this.buffer.append(events.map(({ data }) => data));
       this.#changed();
     }
   }
 
   async #readPast(stop: AbortSignal): Promise<void> {
-    const query = { ...this.#filter, lines: FIRST_LINES };
+    const after = this.buffer.lastCursor;
+    const query = { ...this.#filter, lines: FIRST_LINES, ...(after !== '' && { after }) };
     const entries = await call('GET /apps/{app}/log', { params: { app: this.#app }, query, signal: stop });
-    this.buffer.clear();
     this.buffer.append(entries);
     this.state.value = 'past';
     this.#changed();

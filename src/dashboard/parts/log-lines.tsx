@@ -1,66 +1,37 @@
 /** The lines of a log: only those in sight are there, however many are held. */
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { LogEntry } from '../api/operations.ts';
-import { exact } from '../data/format.ts';
-import type { LogStream } from '../data/log-stream.ts';
+import { clock, exact } from '../data/format.ts';
+import { logAt } from '../data/happenings.ts';
+import { BASE } from '../routing/location.ts';
 import { Dialog } from './dialog.tsx';
-import { attempt } from './toasts.tsx';
+import { type LogScrollProps, ROW, useLogScroll } from './log-scroll.ts';
 
-const ROW = 20;
 const BEYOND = 10;
-/** So near to the end counts as the end. */
-const NEAR = 30;
-/** Older lines are asked for before the first one is reached. */
-const TOP = 200;
+/** Before and after a line that was found. */
+const AROUND_MS = 60_000;
 // Colours and cursor movements of terminals.
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-_])/g;
 
-interface LogLinesProps {
-  readonly stream: LogStream;
-  readonly isFollowing: boolean;
-  readonly onFollow: (isFollowing: boolean) => void;
+interface LogLinesProps extends LogScrollProps {
   /** Shown with emphasis; '' for nothing. */
   readonly search: string;
 }
 
-export function LogLines({ stream, isFollowing, onFollow, search }: LogLinesProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [, redraw] = useState(0);
+const STEPS: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
+
+export function LogLines({ search, ...rest }: LogLinesProps) {
+  const { buffer } = rest.stream;
+  const { box, current, choose, step, onScroll } = useLogScroll(rest);
   const [opened, setOpened] = useState<LogEntry | null>(null);
-  const { buffer } = stream;
-  const version = stream.version.value;
-  const dropped = useRef(buffer.dropped);
-  const isMovedByUs = useRef(false);
-
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const moved = buffer.dropped - dropped.current;
-    dropped.current = buffer.dropped;
-    const top = isFollowing ? element.scrollHeight : element.scrollTop - moved * ROW;
-    if (!isFollowing && moved === 0) return;
-    isMovedByUs.current = true;
-    element.scrollTop = top;
-    redraw((count) => count + 1);
-  }, [version, isFollowing]);
-
-  useEffect(() => {
-    const observer = new ResizeObserver(() => redraw((count) => count + 1));
-    if (box.current !== null) observer.observe(box.current);
-    return () => observer.disconnect();
-  }, []);
-
-  const scrolled = (): void => {
-    const element = box.current;
-    if (element === null) return;
-    redraw((count) => count + 1);
-    if (isMovedByUs.current) {
-      isMovedByUs.current = false;
-      return;
-    }
-    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-    if (isAtEnd !== isFollowing) onFollow(isAtEnd);
-    if (element.scrollTop < TOP) void attempt(() => stream.loadOlder());
+  const [chosen] = current === null ? [] : buffer.slice(current, current + 1);
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = STEPS[event.key];
+    if (event.key === 'Enter' && chosen !== undefined) setOpened(chosen);
+    if (by === undefined) return;
+    event.preventDefault();
+    step(by);
   };
 
   const { scrollTop = 0, clientHeight = 600 } = box.current ?? {};
@@ -68,29 +39,63 @@ export function LogLines({ stream, isFollowing, onFollow, search }: LogLinesProp
   const to = Math.min(buffer.length, from + Math.ceil(clientHeight / ROW) + 2 * BEYOND);
   return (
     <>
-      <div ref={box} class="log" role="log" aria-live="off" aria-label="Log" tabIndex={0} onScroll={scrolled}>
+      <div
+        ref={box}
+        class="log"
+        role="log"
+        aria-live="off"
+        aria-label="Log"
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={pressed}
+      >
         <div class="log-all" style={{ height: `${buffer.length * ROW}px` }}>
           <div class="log-seen" style={{ transform: `translateY(${from * ROW}px)` }}>
-            {buffer.slice(from, to).map((entry) => (
-              <Line entry={entry} search={search} onOpen={setOpened} />
+            {buffer.slice(from, to).map((entry, index) => (
+              <Line
+                entry={entry}
+                search={search}
+                isCurrent={from + index === current}
+                onChoose={() => choose(from + index)}
+                onOpen={setOpened}
+              />
             ))}
           </div>
         </div>
       </div>
+      <p class="unseen" role="status">
+        {chosen !== undefined && plain(chosen.Message)}
+      </p>
       {opened !== null && <Opened entry={opened} onClose={() => setOpened(null)} />}
     </>
   );
 }
 
-function Line({ entry, search, onOpen }: { entry: LogEntry; search: string; onOpen: (entry: LogEntry) => void }) {
+interface LineProps {
+  readonly entry: LogEntry;
+  readonly search: string;
+  readonly isCurrent: boolean;
+  readonly onChoose: () => void;
+  readonly onOpen: (entry: LogEntry) => void;
+}
+
+function Line({ entry, search, isCurrent, onChoose, onOpen }: LineProps) {
   const isOwn = entry.Source === 'tancho';
   return (
-    <div class={`line ${isOwn ? 'own' : ''}`} onDblClick={() => onOpen(entry)}>
-      <span class="when">{entry.Date.slice(11, 23)}</span>
+    <div
+      class={`line ${isOwn ? 'own' : ''} ${isCurrent ? 'current' : ''}`}
+      onClick={onChoose}
+      onDblClick={() => onOpen(entry)}
+    >
+      <span class="when">{clock(entry.Date)}</span>
       <span class="who">{isOwn ? 'platform' : entry.Unit || entry.Source}</span>
-      <span class="what">{marked(entry.Message.replace(ESCAPES, ''), search)}</span>
+      <span class="what">{marked(plain(entry.Message), search)}</span>
     </div>
   );
+}
+
+function plain(message: string): string {
+  return message.replace(ESCAPES, '');
 }
 
 /** Where the text is found. */
@@ -112,13 +117,20 @@ function Opened({ entry, onClose }: { entry: LogEntry; onClose: () => void }) {
         </dd>
         <dt>Source</dt>
         <dd>{entry.Source}</dd>
-        <dt>Unit</dt>
-        <dd>{entry.Unit}</dd>
+        {entry.Unit !== '' && (
+          <>
+            <dt>Unit</dt>
+            <dd>{entry.Unit}</dd>
+          </>
+        )}
       </dl>
       <pre class="output" tabIndex={0} aria-label="Message">
         {readable(entry.Message)}
       </pre>
       <div class="buttons">
+        <a class="button" href={around(entry)} onClick={onClose}>
+          What was around it
+        </a>
         <button type="button" class="button" onClick={onClose}>
           Close
         </button>
@@ -127,9 +139,14 @@ function Opened({ entry, onClose }: { entry: LogEntry; onClose: () => void }) {
   );
 }
 
+function around({ AppName, Date: date }: LogEntry): string {
+  const atMs = Date.parse(date);
+  return BASE + logAt(AppName, { fromMs: atMs - AROUND_MS, toMs: atMs + AROUND_MS });
+}
+
 /** JSON is laid out. */
 function readable(message: string): string {
-  if (!message.startsWith('{')) return message.replace(ESCAPES, '');
+  if (!message.startsWith('{')) return plain(message);
   try {
     return JSON.stringify(JSON.parse(message), null, 2);
   } catch {

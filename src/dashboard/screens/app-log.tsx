@@ -1,10 +1,12 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { App } from '../api/operations.ts';
 import { exact, plural } from '../data/format.ts';
+import { localTime, utcTime } from '../data/local-time.ts';
 import { type LogFilter, LogStream } from '../data/log-stream.ts';
 import { ProblemNote } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { LogLines } from '../parts/log-lines.tsx';
+import { type Mood, Status } from '../parts/status.tsx';
 import { query, setQuery } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
@@ -33,6 +35,11 @@ function Log({ app }: { app: App }) {
     setFollowing(true);
     return stream.start();
   }, [stream]);
+  stream.isPaused = !isFollowing;
+  const follow = (isWanted: boolean): void => {
+    if (isWanted) stream.toEnd();
+    setFollowing(isWanted);
+  };
   const problem = stream.problem.value;
   return (
     <>
@@ -47,7 +54,7 @@ function Log({ app }: { app: App }) {
                 type="button"
                 class="button little"
                 aria-pressed={isFollowing}
-                onClick={() => setFollowing(!isFollowing)}
+                onClick={() => follow(!isFollowing)}
               >
                 <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Pause' : 'Follow'}
               </button>
@@ -61,12 +68,13 @@ function Log({ app }: { app: App }) {
         <LogLines
           stream={stream}
           isFollowing={isFollowing}
-          onFollow={setFollowing}
+          onFollow={follow}
           search={filter.regexp === '1' ? '' : (filter.search ?? '')}
         />
       </section>
       <p class="muted small">
-        A double click opens a line. The last lines are read first; older ones come as you scroll up. Times are in UTC.
+        A double click opens a line, and so does <kbd>Enter</kbd> where <kbd>↑</kbd> <kbd>↓</kbd> have led. Older lines
+        come as you scroll up. Times are those of this browser.
       </p>
     </>
   );
@@ -80,13 +88,21 @@ function StreamState({ stream, isFollowing }: { stream: LogStream; isFollowing: 
     connecting: 'Connecting …',
     live: isFollowing ? 'Live' : 'Paused here; new lines are kept below',
     past: 'As it was then',
+    behind: 'Paused here; newer lines come as you scroll down',
     lost: 'Connection lost; it goes on after the last line, without a gap',
+  };
+  const moods: Readonly<Record<typeof state, Mood>> = {
+    connecting: 'wait',
+    live: 'good',
+    past: 'idle',
+    behind: 'idle',
+    lost: 'wait',
   };
   return (
     <div class="row" role="status">
-      <span class={`status ${state === 'live' ? 'good' : state === 'past' ? 'idle' : 'wait'}`}>{words[state]}</span>
+      <Status state={state} label={words[state]} mood={moods[state]} />
       <span class="muted small">
-        {length < MANY || state !== 'live' ? plural(length, 'line') : `${length.toLocaleString('en')} lines held`}
+        {length < MANY || state === 'past' ? plural(length, 'line') : `${length.toLocaleString('en')} lines held`}
       </span>
     </div>
   );
@@ -94,7 +110,6 @@ function StreamState({ stream, isFollowing }: { stream: LogStream; isFollowing: 
 
 function Filters({ app, filter }: { app: App; filter: LogFilter }) {
   const units = [...new Set([...app.Units.map(({ Name }) => Name), ...(filter.unit ? [filter.unit] : [])])];
-  const processes = [...new Set(app.Units.map(({ ProcessName }) => ProcessName))];
   return (
     <div class="row" role="search">
       <Search filter={filter} />
@@ -106,29 +121,29 @@ function Filters({ app, filter }: { app: App; filter: LogFilter }) {
         />
         Regular expression
       </label>
-      <Select
-        label="Source"
-        name="source"
-        value={filter.source}
-        options={{ '': 'App and platform', app: 'The app only', tancho: 'The platform only' }}
-      />
-      {processes.length > 1 && (
-        <Select
-          label="Process"
-          name="process"
-          value={filter.process}
-          options={{ '': 'All processes', ...Object.fromEntries(processes.map((one) => [one, one])) }}
-        />
-      )}
+      <Select label="Source" name="source" value={filter.source} options={sourcesOf(app, filter)} />
       <Select
         label="Unit"
         name="unit"
         value={filter.unit}
         options={{ '': 'All units', ...Object.fromEntries(units.map((one) => [one, one])) }}
       />
+      <label class="row tight">
+        <span class="muted small">Up to</span>
+        <input
+          type="datetime-local"
+          value={localTime(filter.until ?? '')}
+          onChange={(event) => setQuery({ since: '', until: utcTime(event.currentTarget.value) })}
+        />
+      </label>
       {(filter.since !== undefined || filter.until !== undefined) && (
         <button type="button" class="button little" onClick={() => setQuery({ since: '', until: '' })}>
           {partOfTime(filter)} <Icon name="close" />
+        </button>
+      )}
+      {filter.process !== undefined && (
+        <button type="button" class="button little" onClick={() => setQuery({ process: '' })}>
+          Units of {filter.process} only <Icon name="close" />
         </button>
       )}
       {filter.deploy !== undefined && (
@@ -140,17 +155,40 @@ function Filters({ app, filter }: { app: App; filter: LogFilter }) {
   );
 }
 
+/** What units print has the name of their process as its source. */
+function sourcesOf(app: App, { source = '' }: LogFilter): Record<string, string> {
+  const processes = [...new Set(app.Units.map(({ ProcessName }) => ProcessName))].sort();
+  const known = {
+    '': 'App and platform',
+    ...Object.fromEntries(processes.map((name) => [name, `${name} only`])),
+    ...{ release: 'Release commands', hook: 'Hooks', tancho: 'The platform only' },
+  };
+  return source in known ? known : { ...known, [source]: `${source} only` };
+}
+
 function partOfTime({ since, until }: LogFilter): string {
   if (until === undefined) return `Since ${exact(since ?? '')}`;
   return since === undefined ? `Until ${exact(until)}` : `${exact(since)} to ${exact(until)}`;
 }
 
 function Search({ filter }: { filter: LogFilter }) {
-  const [typed, setTyped] = useState(filter.search ?? '');
+  const asked = filter.search ?? '';
+  const [typed, setTyped] = useState(asked);
+  const sent = useRef(asked);
   useEffect(() => {
-    const timer = setTimeout(() => setQuery({ search: typed }), TYPING_MS);
+    if (typed === sent.current) return;
+    const timer = setTimeout(() => {
+      sent.current = typed;
+      setQuery({ search: typed });
+    }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
+  // A link, or the way back, has changed it.
+  useEffect(() => {
+    if (asked === sent.current) return;
+    sent.current = asked;
+    setTyped(asked);
+  }, [asked]);
   return (
     <label class="grow">
       <span class="unseen">Search the log</span>

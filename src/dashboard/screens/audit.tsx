@@ -1,5 +1,6 @@
 import { call } from '../api/call.ts';
 import type { PlatformEvent } from '../api/operations.ts';
+import { localTime, utcTime } from '../data/local-time.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, copyText, Empty, Head, Loaded, Time } from '../parts/content.tsx';
@@ -127,18 +128,6 @@ function Period({ since, until }: { since: string; until: string }) {
   );
 }
 
-/** As an input of the browser has it, in the viewer's time; '' for how long ago. */
-function localTime(text: string): string {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) return '';
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function utcTime(local: string): string {
-  const at = Date.parse(local);
-  return Number.isNaN(at) ? '' : new Date(at).toISOString();
-}
-
 const AGO_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 /** Of this page, with moments in place of how long ago: who follows it tomorrow sees the same. */
@@ -167,7 +156,7 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
           event.Owner.Name,
           <span class="stack dense">
             <code>{event.Kind.Name}</code>
-            {event.Log !== '' && <span class="muted small">{event.Log}</span>}
+            {event.Log !== '' && <span class="muted small break">{event.Log}</span>}
           </span>,
           `${event.Target.Type} ${event.Target.Value}`,
           <Outcome event={event} />,
@@ -179,7 +168,15 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
 }
 
 export function Outcome({ event }: { event: PlatformEvent }) {
-  if (event.Refused) return <Status state="refused" label={`refused: ${event.Error}`} />;
-  if (event.Error !== '') return <Status state="failed" label={event.Error} />;
+  if (event.Refused || event.Error !== '') {
+    return (
+      <span class="stack dense">
+        <span>
+          <Status state={event.Refused ? 'refused' : 'failed'} />
+        </span>
+        <span class="small">{event.Error}</span>
+      </span>
+    );
+  }
   return event.Running ? <Status state="at work" /> : <Status state="done" />;
 }
