@@ -43,7 +43,12 @@ async function beLively(): Promise<void> {
 
 it('leads from its marks to the deploy, the event and the log, and keeps its range in the address', async () => {
   const { page, context, faults } = await visit(browser);
-  await signIn(page, world, '/apps/shop/timeline?since=15m');
+  await signIn(page, world, '/apps/shop');
+  const vitals = page.getByRole('link', { name: /^Requests per second/ });
+  await expect.poll(() => vitals.textContent()).toMatch(/Memory\d[\d.]* MiB/);
+  await vitals.click();
+  await expect.poll(() => new URL(page.url()).pathname).toBe('/dashboard/apps/shop/timeline');
+  expect(new URL(page.url()).search).toBe('?since=15m');
   const lanes = page.locator('.lanes');
   await lanes.locator('.mark.good').first().waitFor();
   // Measured twice, ten seconds apart, before there is a line to draw.
@@ -73,6 +78,11 @@ it('leads from its marks to the deploy, the event and the log, and keeps its ran
   const chart = await over.boundingBox();
   if (chart === null) throw new Error('there is no chart');
   await page.mouse.move(chart.x + chart.width * 0.3, chart.y + 20);
+  // What was measured then is told beside the chart, and beside the others.
+  const said = page.getByRole('region', { name: 'Memory' }).locator('figcaption');
+  await page.mouse.move(chart.x + chart.width * 0.94, chart.y + 20);
+  await expect.poll(() => said.textContent()).toMatch(/all units: .+ \w{3} \d{4}, \d\d:\d\d:\d\d$/);
+  await page.mouse.move(chart.x + chart.width * 0.3, chart.y + 20);
   await page.mouse.down();
   await page.mouse.move(chart.x + chart.width * 0.95, chart.y + 20, { steps: 5 });
   await page.mouse.up();
@@ -80,6 +90,8 @@ it('leads from its marks to the deploy, the event and the log, and keeps its ran
   await page.goBack();
   await expect.poll(() => new URL(page.url()).search).toBe(before);
 
+  await page.getByRole('combobox', { name: 'The last' }).selectOption('365d');
+  await lanes.locator('.mark.good').first().waitFor();
   await page.getByRole('combobox', { name: 'The last' }).selectOption('15m');
   await page.goto(page.url());
   await lanes.locator('.bar').first().click();

@@ -7,18 +7,22 @@ export interface TimeRange {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** As the address has it -> its length. */
 export const SPANS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
   '15m': { label: '15 minutes', ms: 15 * MINUTE_MS },
   '1h': { label: '1 hour', ms: HOUR_MS },
-  '2h': { label: '2 hours', ms: 2 * HOUR_MS },
-  '24h': { label: '1 day', ms: 24 * HOUR_MS },
-  '48h': { label: '2 days', ms: 48 * HOUR_MS },
+  '6h': { label: '6 hours', ms: 6 * HOUR_MS },
+  '24h': { label: '1 day', ms: DAY_MS },
+  '7d': { label: '7 days', ms: 7 * DAY_MS },
+  '30d': { label: '30 days', ms: 30 * DAY_MS },
+  '90d': { label: '90 days', ms: 90 * DAY_MS },
+  '365d': { label: '1 year', ms: 365 * DAY_MS },
 };
 const USUAL = '1h';
 /** What is kept goes back so far. */
-const OLDEST_MS = 48 * HOUR_MS;
+const OLDEST_MS = 365 * DAY_MS;
 const SHORTEST_MS = MINUTE_MS;
 
 interface AskedRange {

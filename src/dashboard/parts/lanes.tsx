@@ -1,5 +1,5 @@
 /** What happened, in lanes above one axis of time. Everything in it leads somewhere; for those who do not see it, a table says the same. */
-import { plural } from '../data/format.ts';
+import { exact, plural } from '../data/format.ts';
 import { type Happening, LANES, type LogBar } from '../data/happenings.ts';
 import { placeIn, type TimeRange } from '../data/time-range.ts';
 import { BASE } from '../routing/location.ts';
@@ -64,5 +64,5 @@ export function Lanes({ range, happenings, bars, logOf }: LanesProps) {
 }
 
 function clock(atMs: number): string {
-  return new Date(atMs).toLocaleTimeString('en-GB');
+  return exact(new Date(atMs).toISOString());
 }

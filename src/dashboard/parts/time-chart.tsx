@@ -1,6 +1,7 @@
 /** Values over time. All charts of a page share their cursor and their range. uPlot is loaded when the first one is shown. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { exact } from '../data/format.ts';
 import type { TimeRange } from '../data/time-range.ts';
 import { isDark } from '../theme.ts';
 import { tellProblem } from './toasts.tsx';
@@ -31,6 +32,7 @@ const HEIGHT = 170;
 const DRAGGED_PIXELS = 6;
 /** Room for the words of the axis; the lanes above stand in line with it. */
 const AXIS_PIXELS = 80;
+const DAY_SECONDS = 86_400;
 
 export function TimeChart(props: TimeChartProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -39,6 +41,8 @@ export function TimeChart(props: TimeChartProps) {
   shown.current = props;
   const { title, times, series, show, range } = props;
   const dark = isDark.value;
+  /** Index of the moment under the pointer. */
+  const [pointed, setPointed] = useState<number | null>(null);
   useEffect(() => {
     let isGone = false;
     const observer = new ResizeObserver(() => {
@@ -47,7 +51,11 @@ export function TimeChart(props: TimeChartProps) {
     void import('uplot').then(({ default: Plot }) => {
       if (isGone || box.current === null) return;
       const plot = Plot as unknown as typeof uPlot;
-      chart.current = new plot(optionsOf(shown, box.current.clientWidth), dataOf(shown.current), box.current);
+      chart.current = new plot(
+        optionsOf(shown, box.current.clientWidth, setPointed),
+        dataOf(shown.current),
+        box.current,
+      );
       observer.observe(box.current);
     }, tellProblem);
     return () => {
@@ -60,15 +68,22 @@ export function TimeChart(props: TimeChartProps) {
   useEffect(() => chart.current?.setData(dataOf(shown.current)), [times, range.fromMs, range.toMs]);
   const now = (values: readonly (number | null)[]): string => show(values.findLast((value) => value !== null) ?? 0);
   const last = series.map(({ label, values }) => `${label}: ${now(values)}`).join(', ');
+  const pointedAt = pointed === null ? undefined : times[pointed];
+  const seen = (values: readonly (number | null)[]): string => {
+    if (pointed === null || pointedAt === undefined) return now(values);
+    const value = values[pointed];
+    return value === null || value === undefined ? 'not measured' : show(value);
+  };
   return (
     <figure class="chart">
       <div ref={box} style={{ height: `${HEIGHT}px` }} role="img" aria-label={`${title} over time. Last ${last}.`} />
       <figcaption class="row small muted">
         {series.map(({ label, color, values }) => (
           <span key={label} class="row tight">
-            <span class={`swatch ${color}`} aria-hidden="true" /> {label}: {now(values)}
+            <span class={`swatch ${color}`} aria-hidden="true" /> {label}: {seen(values)}
           </span>
         ))}
+        {pointedAt !== undefined && <span>{exact(new Date(pointedAt * 1_000).toISOString())}</span>}
       </figcaption>
     </figure>
   );
@@ -78,7 +93,11 @@ function dataOf({ times, series }: TimeChartProps): uPlot.AlignedData {
   return [[...times], ...series.map(({ values }) => [...values])];
 }
 
-function optionsOf(shown: { readonly current: TimeChartProps }, width: number): uPlot.Options {
+function optionsOf(
+  shown: { readonly current: TimeChartProps },
+  width: number,
+  onPoint: (index: number | null) => void,
+): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const probe = document.createElement('span');
   document.body.append(probe);
@@ -111,7 +130,11 @@ function optionsOf(shown: { readonly current: TimeChartProps }, width: number): 
       {},
       ...series.map((one) => ({ label: one.label, stroke: color(one.color), width: 1.5, points: { show: false } })),
     ],
-    hooks: { setSelect: [(chart) => zoom(chart, shown.current)], ready: [(chart) => pickOnClick(chart, shown)] },
+    hooks: {
+      setSelect: [(chart) => zoom(chart, shown.current)],
+      setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
+      ready: [(chart) => pickOnClick(chart, shown)],
+    },
   };
   probe.remove();
   return options;
@@ -120,7 +143,10 @@ function optionsOf(shown: { readonly current: TimeChartProps }, width: number): 
 function clock(seconds: number, stepSeconds: number): string {
   const parts: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' };
   if (stepSeconds < 60) parts.second = '2-digit';
-  if (stepSeconds >= 6 * 3_600) parts.weekday = 'short';
+  if (stepSeconds >= DAY_SECONDS) {
+    return new Date(seconds * 1_000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  }
+  if (stepSeconds >= DAY_SECONDS / 4) parts.weekday = 'short';
   return new Date(seconds * 1_000).toLocaleTimeString('en-GB', parts);
 }
 

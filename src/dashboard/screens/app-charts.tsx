@@ -1,6 +1,6 @@
 /** What an app used and answered, over the axis of the timeline. */
 import { useMemo } from 'preact/hooks';
-import { bytes } from '../data/format.ts';
+import { bytes, digits, milliseconds } from '../data/format.ts';
 import { type Series, TimeChart, type TimeChartProps } from '../parts/time-chart.tsx';
 import type { Measured } from './app-timeline.tsx';
 
@@ -17,8 +17,6 @@ interface ChartOf {
   readonly series: readonly (readonly [string, Series['color'], (point: Point) => number])[];
 }
 
-const digits = (value: number): string => value.toFixed(value >= 10 || value === 0 ? 0 : value >= 1 ? 1 : 2);
-
 const CHARTS: readonly ChartOf[] = [
   {
     title: 'Requests per second',
@@ -30,7 +28,7 @@ const CHARTS: readonly ChartOf[] = [
   },
   {
     title: 'Answer time',
-    show: (value) => (value < 1_000 ? `${digits(value)} ms` : `${digits(value / 1_000)} s`),
+    show: milliseconds,
     series: [
       ['half within', 'good', ({ p50Ms }) => p50Ms],
       ['95 % within', 'wait', ({ p95Ms }) => p95Ms],

@@ -11,6 +11,7 @@ import { Status } from '../parts/status.tsx';
 import type { Params } from '../routing/screens.ts';
 import { BASE, at } from '../routing/location.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
+import { AppVitals } from './app-vitals.tsx';
 import { Broken } from './broken.tsx';
 import { FirstPush } from './first-push.tsx';
 
@@ -27,6 +28,7 @@ export default function AppOverview({ params: { app: name = '' } }: { params: Pa
         ) : (
           <>
             {value.State !== 'stopped' && <Why name={name} />}
+            {value.State !== 'stopped' && <AppVitals name={name} />}
             <div class="two">
               <div class="stack loose">
                 <Processes app={value} changed={() => void app.refresh()} />

@@ -1,4 +1,4 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import type { Metrics, PlatformEvent } from '../api/operations.ts';
 import { Problem } from '../api/problem.ts';
@@ -16,14 +16,18 @@ import { AppFrame, useApp } from './app-frame.tsx';
 import { AppCharts } from './app-charts.tsx';
 
 const EVERY_MS = 10_000;
-const MOST_DEPLOYS = 100;
-const EVENTS_AT_ONCE = 100;
+/** Of long times little changes, and reading them costs more. */
+const SELDOM_MS = 60_000;
+const LONG_MS = 24 * 3_600_000;
+const AT_ONCE = 100;
 const MOST_PAGES = 5;
 const MOST_BARS = 160;
 const MOST_ROWS = 50;
 
 interface Found extends Happened {
   readonly range: TimeRange;
+  /** There were more deploys or events than are read. */
+  readonly isCut: boolean;
 }
 
 /** Everything that is known of an app, over one axis of time. */
@@ -34,7 +38,7 @@ export default function AppTimeline({ params: { app: name = '' } }: { params: Pa
   const found = useResource(
     `timeline ${name} ${text}`,
     (signal) => read(name, askedRange(new URLSearchParams(text)).at(Date.now()), signal),
-    EVERY_MS,
+    asked.at(Date.now()).toMs - asked.at(Date.now()).fromMs > LONG_MS ? SELDOM_MS : EVERY_MS,
   );
   /** Stays until the next range is read, so that nothing jumps. */
   const before = useRef<Found | null>(null);
@@ -60,30 +64,50 @@ async function read(app: string, range: TimeRange, signal: AbortSignal): Promise
   const since = new Date(range.fromMs).toISOString();
   const [metrics, deploys, events] = await Promise.all([
     call('GET /apps/{app}/metrics', { params: { app }, query: { since }, signal }),
-    call('GET /deploys', { query: { app, limit: MOST_DEPLOYS }, signal }),
-    eventsSince(app, range.fromMs, signal),
+    pages(({ skip, limit }) => call('GET /deploys', { query: { app, limit, skip }, signal }), {
+      isBefore: ({ Timestamp }) => Date.parse(Timestamp) < range.fromMs,
+    }),
+    eventsIn(app, range, signal),
   ]);
   const points = metrics.points.filter(({ at }) => isIn(range, Date.parse(at)));
-  return { app, range, points, deploys, events, stepMs: metrics.stepSeconds * 1_000 };
+  return {
+    ...{ app, range, points, stepMs: metrics.stepSeconds * 1_000 },
+    ...{ deploys: deploys.found, events: events.found, isCut: deploys.isCut || events.isCut },
+  };
 }
 
-async function eventsSince(app: string, fromMs: number, signal: AbortSignal): Promise<PlatformEvent[]> {
-  const events: PlatformEvent[] = [];
+interface Pages<T> {
+  readonly found: readonly T[];
+  readonly isCut: boolean;
+}
+
+/** Newest first, as far as the first one that is before all that is wanted. */
+async function pages<T>(
+  read: (part: { skip: number; limit: number }) => Promise<readonly T[]>,
+  { isBefore }: { readonly isBefore: (one: T) => boolean },
+): Promise<Pages<T>> {
+  const found: T[] = [];
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const asked = { 'target.value': app, limit: EVENTS_AT_ONCE, skip: page * EVENTS_AT_ONCE };
-    let some: readonly PlatformEvent[];
-    try {
-      some = await call('GET /events', { query: asked, signal });
-    } catch (thrown) {
-      // Who may not see them sees the rest.
-      if (thrown instanceof Problem && thrown.status === 403) return events;
-      throw thrown;
-    }
-    events.push(...some);
-    const oldest = some.at(-1);
-    if (some.length < EVENTS_AT_ONCE || oldest === undefined || Date.parse(oldest.StartTime) < fromMs) break;
+    const some = await read({ skip: page * AT_ONCE, limit: AT_ONCE });
+    found.push(...some);
+    const last = some.at(-1);
+    if (some.length < AT_ONCE || last === undefined || isBefore(last)) return { found, isCut: false };
   }
-  return events;
+  return { found, isCut: true };
+}
+
+async function eventsIn(app: string, { fromMs, toMs }: TimeRange, signal: AbortSignal): Promise<Pages<PlatformEvent>> {
+  const part = { since: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() };
+  try {
+    return await pages(
+      ({ skip, limit }) => call('GET /events', { query: { 'target.value': app, ...part, skip, limit }, signal }),
+      { isBefore: () => false },
+    );
+  } catch (thrown) {
+    // Who may not see them sees the rest.
+    if (thrown instanceof Problem && thrown.status === 403) return { found: [], isCut: false };
+    throw thrown;
+  }
 }
 
 function RangeChoice({ span, range }: { span: string; range: TimeRange }) {
@@ -126,6 +150,7 @@ function RangeChoice({ span, range }: { span: string; range: TimeRange }) {
 
 function Timeline({ found }: { found: Found }) {
   const { app, range, points, stepMs } = found;
+  const [shownRows, setShownRows] = useState(MOST_ROWS);
   const marks = useMemo(() => happenings(found, range), [found]);
   const bars = useMemo(() => logBars(points, stepMs, range, MOST_BARS), [found]);
   const lines = points.reduce((sum, { logLines }) => sum + logLines, 0);
@@ -144,6 +169,9 @@ function Timeline({ found }: { found: Found }) {
         />
         <Charts found={found} />
         <p class="muted small">Drag over a chart to look closer; a click leads to the log of that moment.</p>
+        {found.isCut && (
+          <p class="muted small">More happened in this time than is shown: look closer at a part of it.</p>
+        )}
       </Card>
       <Card title="One by one" isPlain>
         {marks.length === 0 ? (
@@ -152,7 +180,7 @@ function Timeline({ found }: { found: Found }) {
           <Table
             label="What happened"
             columns={['When', 'What']}
-            rows={marks.slice(0, MOST_ROWS).map(({ key, atMs, label, mood, lane, to }) => ({
+            rows={marks.slice(0, shownRows).map(({ key, atMs, label, mood, lane, to }) => ({
               key,
               cells: [
                 <a href={BASE + to}>{exact(new Date(atMs).toISOString())}</a>,
@@ -162,6 +190,13 @@ function Timeline({ found }: { found: Found }) {
               ],
             }))}
           />
+        )}
+        {marks.length > shownRows && (
+          <div class="pages">
+            <button type="button" class="button little" onClick={() => setShownRows(shownRows + MOST_ROWS)}>
+              Show more
+            </button>
+          </div>
         )}
       </Card>
     </>
