@@ -109,10 +109,22 @@ export function Choice({
   );
 }
 
-export function Check({ label, name, checked = false }: { label: string; name: string; checked?: boolean }) {
+interface CheckProps {
+  readonly label: string;
+  readonly name: string;
+  readonly checked?: boolean;
+  readonly onChange?: (isChecked: boolean) => void;
+}
+
+export function Check({ label, name, checked = false, onChange }: CheckProps) {
   return (
     <label class="check">
-      <input type="checkbox" name={name} defaultChecked={checked} />
+      <input
+        type="checkbox"
+        name={name}
+        defaultChecked={checked}
+        onChange={(event) => onChange?.(event.currentTarget.checked)}
+      />
       {label}
     </label>
   );

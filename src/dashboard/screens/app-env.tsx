@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import { call, perform } from '../api/call.ts';
 import type { App, EnvVar } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
-import { restartText } from '../data/restart-text.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 import { at, BASE } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
@@ -170,7 +170,7 @@ function Changes({ app, name, onEdit, changed }: ChangesProps) {
         work={(said) => perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [name] })}
         label={`Remove ${name}`}
         look="little"
-        question={{ title: `Remove ${name}?`, text: restartText(app), action: 'Remove', isDangerous: true }}
+        question={{ title: `Remove ${name}?`, text: <Restarts app={app.Name} />, action: 'Remove', isDangerous: true }}
         onDone={changed}
       >
         <Icon name="trash" />

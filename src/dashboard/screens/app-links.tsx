@@ -4,6 +4,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty } from '../parts/content.tsx';
 import { Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 import { Table } from '../parts/table.tsx';
 import { runTask } from '../parts/tasks.tsx';
 import { at, BASE } from '../routing/location.ts';
@@ -26,7 +27,10 @@ export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
             void runTask(`Link ${to.trim()}`, work).then(changed);
           }}
         >
-          <Field label="App" name="to" required help={`${name} restarts once and reaches it as <app>.internal.`} />
+          <Field label="App" name="to" required help={`${name} reaches it as <app>.internal.`} />
+          <p class="muted small">
+            <Restarts app={name} />
+          </p>
         </FormDialog>
       }
     >
@@ -47,7 +51,11 @@ export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
                   label={`Take away the link to ${to}`}
                   question={{
                     title: `Take away the link to ${to}?`,
-                    text: `${name} restarts once, and reaches ${to}.internal no more.`,
+                    text: (
+                      <>
+                        {name} reaches {to}.internal no more. <Restarts app={name} />
+                      </>
+                    ),
                     action: 'Take away',
                     isDangerous: true,
                   }}

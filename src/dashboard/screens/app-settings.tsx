@@ -84,7 +84,13 @@ function About({ app, changed }: { app: App; changed: () => Promise<void> }) {
               value={app.teamowner}
               options={options(teams, app.teamowner)}
             />
-            <Choice label="Pool" name="pool" value={app.Pool} options={options(pools, app.Pool)} />
+            <Choice
+              label="Pool"
+              name="pool"
+              value={app.Pool}
+              options={options(pools, app.Pool)}
+              help="Another pool moves the app there, which restarts it once."
+            />
             <Choice
               label="Plan"
               name="plan"

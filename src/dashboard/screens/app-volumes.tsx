@@ -7,6 +7,7 @@ import { Card, Empty, Loaded } from '../parts/content.tsx';
 import { Check, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { runTask } from '../parts/tasks.tsx';
@@ -107,6 +108,9 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
             help="Without a slash at its beginning: below the code."
           />
           <Field label="Processes" name="processes" help="Empty: all of them." />
+          <p class="muted small">
+            <Restarts app={app} />
+          </p>
         </FormDialog>
       ) : (
         <ActButton
@@ -115,7 +119,11 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
           label={`Unmount ${name}`}
           question={{
             title: `Unmount ${name}?`,
-            text: 'The units are replaced by some that do not see it. What it holds stays.',
+            text: (
+              <>
+                The units are replaced by some that do not see it; what it holds stays. <Restarts app={app} />
+              </>
+            ),
             action: 'Unmount',
           }}
           onDone={changed}

@@ -4,10 +4,10 @@ import type { App, EnvVar } from '../api/operations.ts';
 import { problemOf } from '../api/problem.ts';
 import { changesOf, readEnvFile } from '../data/env-file.ts';
 import { plural } from '../data/format.ts';
-import { restartText } from '../data/restart-text.ts';
 import { Note } from '../parts/content.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Area, Check, Form } from '../parts/form.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 import { runTask } from '../parts/tasks.tsx';
 
 interface ChangeEnvProps {
@@ -23,13 +23,14 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
   const before = vars.find((one) => one.name === name);
   const isPublic = before?.public !== false;
   const [text, setText] = useState(before === undefined ? '' : `${name}=${isPublic ? quoted(before.value) : ''}`);
+  const [isLater, setLater] = useState(false);
   const read = readOrProblem(text);
   const changes = read instanceof Map ? changesOf(new Map(vars.map((one) => [one.name, one.value])), read) : [];
   const effective = changes.filter(({ kind }) => kind !== 'same');
-  const send = async ({ isPrivate, isLater }: Record<string, string>): Promise<void> => {
+  const send = async ({ isPrivate }: Record<string, string>): Promise<void> => {
     // Says what is wrong with the text.
     const values = Object.fromEntries(readEnvFile(text));
-    const query = { private: isPrivate === 'on', noRestart: isLater === 'on' };
+    const query = { private: isPrivate === 'on', noRestart: isLater };
     const work = await begin('POST /apps/{app}/env', { params: { app: app.Name }, query, body: values } as never);
     void runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, work);
     onClose();
@@ -53,7 +54,7 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
           name="isPrivate"
           checked={!isPublic}
         />
-        <Check label="Without a restart: it counts from the next one on" name="isLater" />
+        <Check label="Without a restart: it counts from the next one on" name="isLater" onChange={setLater} />
         {effective.length > 0 && (
           <ul class="changes" aria-label="What changes">
             {effective.map(({ name: one, kind }) => (
@@ -63,7 +64,9 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
             ))}
           </ul>
         )}
-        <Note mood="idle">{restartText(app)}</Note>
+        <Note mood="idle">
+          <Restarts app={app.Name} isLater={isLater} />
+        </Note>
       </Form>
     </Dialog>
   );

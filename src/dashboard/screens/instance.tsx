@@ -5,6 +5,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Head, Loaded } from '../parts/content.tsx';
 import { Choice, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { TeamAccess } from '../parts/team-access.tsx';
@@ -91,7 +92,11 @@ function BoundApps({ name, apps, changed }: { name: string; apps: readonly strin
                 label={`Unbind ${app}`}
                 question={{
                   title: `Unbind ${app} from ${name}?`,
-                  text: `Its variables go from ${app}, which restarts once.`,
+                  text: (
+                    <>
+                      Its variables go from {app}. <Restarts app={app} />
+                    </>
+                  ),
                   action: 'Unbind',
                   isDangerous: true,
                 }}

@@ -2,6 +2,7 @@ import { perform } from '../api/call.ts';
 import type { Deploy } from '../api/operations.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Restarts } from '../parts/restarts.tsx';
 
 /** Nothing for what cannot be gone back to. */
 export function RollBack({
@@ -20,7 +21,11 @@ export function RollBack({
       label={`Roll back to v${release}`}
       question={{
         title: `Roll ${app} back to v${release}?`,
-        text: 'A new version equal to that one is started, with its code, environment and processes. It takes over when it answers; no request fails.',
+        text: (
+          <>
+            A new version equal to that one is started, with its code, environment and processes. <Restarts app={app} />
+          </>
+        ),
         action: 'Roll back',
       }}
       onDone={done}
