@@ -2,7 +2,7 @@
  * Every action of the dashboard, and each way in which it can go wrong: it is told in words, with what to do; what was typed stays; it can be
  * done again; and nothing is sent twice. What the server would do is the subject of other tests: here it refuses.
  */
-import type { Browser, Locator, Page, Route } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { needsBrowser } from '../support/needs-browser.ts';
@@ -13,6 +13,25 @@ interface Refusal {
   readonly status: number;
   readonly code: string;
 }
+
+/** Null: nobody answers. */
+type Answer = { readonly status: number; readonly type: string; readonly body: string } | null;
+
+/**
+ * In the page: what would change something is answered by the test. What only reads goes to the server as it is, for to have the browser stop
+ * each request costs more than all the rest.
+ */
+const ANSWERED_HERE = `(() => {
+  const real = window.fetch;
+  window.fetch = async (url, request = {}) => {
+    const { method = 'GET' } = request;
+    if (method === 'GET') return real(url, request);
+    const answer = await window.answerHere(method, new URL(url, location.origin).href);
+    if (answer === null) throw new TypeError('Failed to fetch');
+    return new Response(answer.body, { status: answer.status, headers: { 'content-type': answer.type } });
+  };
+})()`;
+const NOBODY = async (): Promise<Answer> => null;
 
 /** What a server may say in place of doing it. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
@@ -33,7 +52,7 @@ let page: Page;
 let faults: readonly string[];
 /** What is done now, and what it gets. */
 let current: Action | undefined;
-let server: Answering = { sent: [], respond: (route) => route.abort() };
+let server: Answering = { sent: [], respond: NOBODY };
 /** Of all that was asked for. */
 const addresses: string[] = [];
 
@@ -43,7 +62,9 @@ beforeAll(async () => {
   ({ page, faults } = await visit(browser));
   page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
   await signIn(page, populated.world);
-  await page.route('**/dashboard/api/**', answer);
+  await page.exposeFunction('answerHere', answer);
+  await page.addInitScript(ANSWERED_HERE);
+  await page.goto(`${populated.world.apiUrl}/dashboard`);
 });
 afterAll(async () => {
   await browser?.close();
@@ -70,13 +91,13 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
   '%s: refused, lost, expired, slow',
   async (_name, action) => {
     current = action;
-    server = { sent: [], respond: (route) => route.abort() };
+    server = { sent: [], respond: NOBODY };
     await open(action.at);
     const doing = new Doing(action);
     await doing.begin();
     for (const [why, refusal] of Object.entries(REFUSALS)) {
       const field = await doing.firstField();
-      server.respond = (route) => route.fulfill(refused(why, refusal, field));
+      server.respond = async () => refused(why, refusal, field);
       await doing.act();
       await doing.place().getByText(`${why}, it says.`).first().waitFor();
       await doing.place().getByText(`What to do: ${refusal.code}.`).first().waitFor();
@@ -87,7 +108,7 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
       await doing.dismiss();
     }
 
-    server.respond = (route) => route.abort('connectionrefused');
+    server.respond = NOBODY;
     await doing.act();
     await doing
       .place()
@@ -98,7 +119,7 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
     await doing.expectTyped();
     await doing.dismiss();
 
-    server.respond = (route) => route.fulfill(refused('no session', { status: 401, code: 'auth.required' }, ''));
+    server.respond = async () => refused('no session', { status: 401, code: 'auth.required' }, '');
     await doing.act();
     const cover = page.getByRole('dialog', { name: 'Sign in' });
     await cover.getByText('what you have typed is still there').waitFor();
@@ -111,10 +132,10 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
     const held = Promise.withResolvers<void>();
     const isSent = Promise.withResolvers<void>();
     server.sent.length = 0;
-    server.respond = async (route) => {
+    server.respond = async () => {
       isSent.resolve();
       await held.promise;
-      await route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify(action.answer ?? '') });
+      return done(JSON.stringify(action.answer ?? ''));
     };
     await doing.act();
     await isSent.promise;
@@ -134,7 +155,7 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
 interface Answering {
   /** Operations that would have changed something. */
   readonly sent: string[];
-  respond: (route: Route) => Promise<void>;
+  respond: () => Promise<Answer>;
 }
 
 /** `/services/{service}/doc` before `/services/{service}/{team}`. */
@@ -143,15 +164,18 @@ const LINES = [...new Set(ACTIONS.flatMap(({ sends, after = sends }) => [sends, 
 );
 
 /** What changes something never reaches the server. */
-async function answer(route: Route): Promise<void> {
-  const request = route.request();
-  const path = new URL(request.url()).pathname.slice('/dashboard/api'.length);
-  if (request.method() === 'GET') return route.fallback();
-  if (path === '/auth/session') return route.fulfill({ status: 200, body: '' });
-  const line = LINES.find((one) => isOf(one, request.method(), path)) ?? `${request.method()} ${path}`;
-  if (line === current?.after) return route.fulfill({ status: 200, body: '' });
+async function answer(method: string, href: string): Promise<Answer> {
+  addresses.push(decodeURIComponent(href));
+  const path = new URL(href).pathname.slice('/dashboard/api'.length);
+  if (path === '/auth/session') return done('');
+  const line = LINES.find((one) => isOf(one, method, path)) ?? `${method} ${path}`;
+  if (line === current?.after) return done('');
   server.sent.push(line);
-  return server.respond(route);
+  return server.respond();
+}
+
+function done(body: string): Answer {
+  return { status: 200, type: 'application/json', body };
 }
 
 function isOf(line: string, method: string, path: string): boolean {
@@ -163,18 +187,19 @@ function isOf(line: string, method: string, path: string): boolean {
   return method === wanted && new RegExp(`^${pattern}$`).test(path);
 }
 
-function refused(why: string, { status, code }: Refusal, field: string) {
+function refused(why: string, { status, code }: Refusal, field: string): Answer {
   const document = {
     ...{ type: `urn:tancho:error:${code}`, title: code, status, code, requestId: 'r' },
     ...{ detail: `${why}, it says.`, hint: `What to do: ${code}.`, details: field === '' ? {} : { field } },
   };
-  return { status, contentType: 'application/problem+json', body: JSON.stringify(document) };
+  return { status, type: 'application/problem+json', body: JSON.stringify(document) };
 }
 
 /** One action on the page, done again and again. */
 class Doing {
   readonly #action: Action;
   readonly #isForm: boolean;
+  #isFirst = true;
 
   constructor(action: Action) {
     this.#action = action;
@@ -199,13 +224,18 @@ class Doing {
       : named(page.locator('#main'), button);
   }
 
+  /** The first time by pointer, on what can be seen and hit. What comes of it later is the same for less. */
   async act(): Promise<void> {
     const { sure, typed } = this.#action;
-    await this.button().click();
+    const click = this.#isFirst
+      ? (button: Locator) => button.click()
+      : (button: Locator) => button.dispatchEvent('click');
+    this.#isFirst = false;
+    await click(this.button());
     if (this.#isForm || sure === undefined) return;
     const dialog = page.getByRole('dialog');
     if (typed !== undefined) await dialog.getByRole('textbox').fill(typed);
-    await named(dialog, sure).click();
+    await click(named(dialog, sure));
   }
 
   form(): Locator {
@@ -231,7 +261,7 @@ class Doing {
   async dismiss(): Promise<void> {
     if (this.#isForm) return;
     const dismiss = page.getByRole('button', { name: 'Dismiss' });
-    while ((await dismiss.count()) > 0) await dismiss.first().click();
+    while ((await dismiss.count()) > 0) await dismiss.first().dispatchEvent('click');
   }
 
   /** No error is left of it. */
