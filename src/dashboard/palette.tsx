@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, perform } from './api/call.ts';
+import type { AppSummary } from './api/operations.ts';
 import { viewer } from './api/session.ts';
 import { useResource } from './data/resource.ts';
 import { NAVIGATION } from './navigation.ts';
@@ -52,16 +53,13 @@ export function Palette() {
 
 function Open() {
   const close = (): void => void (isPaletteOpen.value = false);
-  const apps = useResource('palette', (stop) => call('GET /apps', { signal: stop }), 30_000);
+  const known = useResource('palette', readNames, 30_000);
   const [wanted, setWanted] = useState('');
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
-  const ways = found(
-    wanted,
-    (apps.data.value ?? []).map(({ Name }) => Name),
-  );
+  const ways = found(wanted, known.data.value ?? { apps: [], services: [], instances: [] });
   const current = Math.min(chosen, Math.max(0, ways.length - 1));
   const go = (way: Way | undefined): void => {
     if (way === undefined) return;
@@ -116,25 +114,58 @@ function Open() {
   );
 }
 
-function restart(app: string): Promise<boolean> {
-  return runTask(`Restart ${app}`, (said) => perform('POST /apps/{app}/restart', said, { params: { app } }));
+interface Names {
+  readonly apps: readonly AppSummary[];
+  readonly services: readonly string[];
+  readonly instances: readonly string[];
+}
+
+async function readNames(signal: AbortSignal): Promise<Names> {
+  const [apps, services] = await Promise.all([
+    call('GET /apps', { signal }),
+    call('GET /services/instances', { signal }),
+  ]);
+  return {
+    apps,
+    services: services.map(({ service }) => service),
+    instances: services.flatMap(({ instances }) => instances),
+  };
+}
+
+const DEEDS = {
+  Restart: 'POST /apps/{app}/restart',
+  Stop: 'POST /apps/{app}/stop',
+  Start: 'POST /apps/{app}/start',
+} as const;
+
+/** What is done to an app by its name. */
+function deedsOf({ Name: app, State }: AppSummary): Way[] {
+  const deeds = State === 'stopped' ? (['Start'] as const) : (['Restart', 'Stop'] as const);
+  return deeds.map((deed) => ({
+    label: `${deed} ${app}`,
+    to: () => runTask(`${deed} ${app}`, (said) => perform(DEEDS[deed], said, { params: { app } })),
+  }));
 }
 
 /** All words have to be in the label. */
-function found(wanted: string, apps: readonly string[]): Way[] {
+function found(wanted: string, { apps, services, instances }: Names): Way[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const { isAdmin } = viewer();
   const screens = NAVIGATION.flatMap(({ items }) => items).filter(({ forAdmins }) => forAdmins !== true || isAdmin);
   const ways = [
-    ...apps.map((name) => ({ label: name, to: at('apps', name) })),
+    ...apps.map(({ Name }) => ({ label: Name, to: at('apps', Name) })),
     ...screens.map(({ label, to }) => ({ label, to })),
     { label: 'New app', to: '/new' },
     ...(words.length < 1
       ? []
-      : apps.flatMap((name) =>
-          APP_SCREENS.map((screen) => ({ label: `${name} ${screen}`, to: at('apps', name, screen) })),
-        )),
-    ...(words.length < 1 ? [] : apps.map((name) => ({ label: `Restart ${name}`, to: () => restart(name) }))),
+      : [
+          ...apps.flatMap(({ Name: name }) =>
+            APP_SCREENS.map((screen) => ({ label: `${name} ${screen}`, to: at('apps', name, screen) })),
+          ),
+          ...services.map((name) => ({ label: `Service ${name}`, to: at('services', name) })),
+          ...instances.map((name) => ({ label: `Instance ${name}`, to: at('instances', name) })),
+          ...apps.filter(({ State }) => State !== 'created').flatMap(deedsOf),
+        ]),
     { label: isDark.value ? 'Light colours' : 'Dark colours', to: switchTheme },
     { label: 'Keys', to: () => (areKeysShown.value = true) },
     { label: 'Sign out', to: () => askSignOut() },

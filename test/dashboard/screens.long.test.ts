@@ -114,6 +114,18 @@ it('the command palette goes everywhere by keyboard, and a dialog is one', async
   await page.getByText('Restart shop').waitFor();
 
   await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('kept');
+  await page.getByRole('option', { name: 'Instance kept' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'kept' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('start idle');
+  await page.getByRole('option', { name: 'Start idle' }).waitFor();
+  expect(await page.getByRole('option').count()).toBe(1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Go to' }).fill('shop terminal');
   await page.getByRole('option', { name: 'shop terminal' }).waitFor();
   await page.keyboard.press('Enter');

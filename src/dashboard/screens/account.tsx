@@ -6,7 +6,7 @@ import { signOut } from '../api/sign-in.ts';
 import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Card, Copyable, Head, Loaded } from '../parts/content.tsx';
+import { Card, Copyable, Empty, Head, Loaded } from '../parts/content.tsx';
 import { Area, Field, Form } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
@@ -57,24 +57,30 @@ function Keys() {
       }
     >
       <Loaded from={keys}>
-        {(list) => (
-          <Table
-            label="SSH keys"
-            columns={['Name', 'Key']}
-            rows={Object.entries(list).map(([name, key]) => ({
-              key: name,
-              cells: [name, <code>{`${key.slice(0, 28)}…${key.slice(-12)}`}</code>],
-              actions: (
-                <RemoveButton
-                  what={`the key ${name}`}
-                  text="Nobody can push with it any more."
-                  work={() => call('DELETE /users/keys/{name}', { params: { name } })}
-                  onDone={changed}
-                />
-              ),
-            }))}
-          />
-        )}
+        {(list) =>
+          Object.keys(list).length === 0 ? (
+            <Empty title="No key yet" icon="account">
+              <p>A key of yours is what pushes over SSH are known by.</p>
+            </Empty>
+          ) : (
+            <Table
+              label="SSH keys"
+              columns={['Name', 'Key']}
+              rows={Object.entries(list).map(([name, key]) => ({
+                key: name,
+                cells: [name, <code>{`${key.slice(0, 28)}…${key.slice(-12)}`}</code>],
+                actions: (
+                  <RemoveButton
+                    what={`the key ${name}`}
+                    text="Nobody can push with it any more."
+                    work={() => call('DELETE /users/keys/{name}', { params: { name } })}
+                    onDone={changed}
+                  />
+                ),
+              }))}
+            />
+          )
+        }
       </Loaded>
     </Card>
   );

@@ -4,6 +4,7 @@ import type { App, DeployDetail } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
 import { isOver, moodOfDeploy, originOf, outcomeOf, STEPS } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
+import { logAt } from '../data/happenings.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Loaded, Note, Time } from '../parts/content.tsx';
@@ -16,6 +17,8 @@ import { RollBack } from './roll-back.tsx';
 
 const LIVE_MS = 700;
 const OVER_MS = 15_000;
+/** Of the log after the end of a deploy. */
+const AFTER_MS = 10_000;
 
 export default function AppDeploy({ params: { app: name = '', deploy: id = '' } }: { params: Params }) {
   const app = useApp(name);
@@ -69,7 +72,7 @@ function Detail({ deploy, app, changed }: { deploy: DeployDetail; app: App; chan
           <strong>Failed: {outcomeOf(deploy)}</strong>
           <span class="break">{deploy.Error}</span>
           <span>What served before goes on serving.</span>
-          <a href={`${BASE}${at('apps', deploy.App, 'log')}`}>The log of the app</a>
+          <a href={BASE + logOf(deploy)}>The log of the app from then</a>
         </Note>
       )}
       {deploy.State === 'done' && (
@@ -122,6 +125,11 @@ function Detail({ deploy, app, changed }: { deploy: DeployDetail; app: App; chan
       )}
     </>
   );
+}
+
+function logOf({ App, Timestamp, Duration }: DeployDetail): string {
+  const fromMs = Date.parse(Timestamp);
+  return logAt(App, { fromMs, toMs: fromMs + Duration / 1e6 + AFTER_MS });
 }
 
 function Warned({ deploy: { Warning, App } }: { deploy: DeployDetail }) {

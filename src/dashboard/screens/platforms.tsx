@@ -49,7 +49,14 @@ export default function Platforms() {
 function State({ platform: { Disabled, Ready, Missing } }: { platform: Platform }) {
   if (Disabled) return <Status state="disabled" mood="idle" />;
   if (Ready) return <Status state="ready" />;
-  return <Status state="missing" label={`missing: ${Missing.join(' ')}`} mood="bad" />;
+  return (
+    <span class="stack dense">
+      <span>
+        <Status state="missing" mood="bad" />
+      </span>
+      <span class="small">{Missing.join(' ')}</span>
+    </span>
+  );
 }
 
 function Add({ done }: { done: () => void }) {
