@@ -3,7 +3,7 @@ import { hasExpired, session } from './api/session.ts';
 import { recognise } from './api/sign-in.ts';
 import { useResource } from './data/resource.ts';
 import { ProblemNote, Waiting } from './parts/content.tsx';
-import { followLinks } from './routing/location.ts';
+import { followLinks, keepPage } from './routing/location.ts';
 import { Shell } from './shell.tsx';
 import { SignIn, SignInAgain } from './sign-in.tsx';
 import { followSystemTheme } from './theme.ts';
@@ -40,5 +40,6 @@ if (root !== null) {
   // See begin.ts.
   sessionStorage.removeItem('tancho-begun-again');
   followLinks();
+  keepPage();
   render(<Dashboard />, root);
 }

@@ -93,9 +93,13 @@ it('goes from nothing to an app that was broken and rolled back', async () => {
   // What an app prints is text.
   await world.fetchApp('shop', '/markup');
   await expect.poll(() => log.textContent()).toContain('<img src=x onerror=alert(1)> printed');
+  await expect.poll(() => log.textContent()).toContain('admin@example.com');
+  await page.getByRole('combobox', { name: 'Source' }).selectOption('web only');
+  await expect.poll(() => log.textContent()).not.toContain('admin@example.com');
+  await expect.poll(() => log.textContent()).toContain('asked for /seen-in-the-log');
   await page.getByLabel('Search the log').fill('SEEN-in');
   await expect.poll(() => log.locator('.line').count()).toBe(1);
-  expect(new URL(page.url()).search).toBe('?search=SEEN-in');
+  expect(new URL(page.url()).search).toBe('?source=web&search=SEEN-in');
 
   await screens.getByRole('link', { name: 'Environment' }).click();
   await page.getByRole('button', { name: 'Set variables' }).click();
@@ -112,13 +116,15 @@ it('goes from nothing to an app that was broken and rolled back', async () => {
     .toContain('no database here');
   expect((await world.fetchApp('shop')).text).toBe('version one');
 
-  await screens.getByRole('link', { name: 'Deploys' }).click();
   const archive = path.join(folder, 'two.tar.gz');
   await create({ gzip: true, file: archive, cwd: await code('two', SERVER('version two')) }, [
     'package.json',
     'server.js',
   ]);
-  await drop(page, archive);
+  await screens.getByRole('link', { name: 'Settings' }).click();
+  // Beside every drop zone.
+  await dropFiles(page, page.getByRole('heading', { name: 'Domains' }), [archive]);
+  await isOver(page);
   expect((await world.fetchApp('shop')).text).toBe('version two');
   await screens.getByRole('link', { name: 'Deploys' }).click();
   await page.getByRole('button', { name: 'Roll back to v1', exact: false }).first().click();

@@ -86,7 +86,8 @@ export function DropZone({ app }: { app: string }) {
   );
 }
 
-async function deployUpload(app: string, upload: Upload, say: (state: string) => void): Promise<void> {
+/** Resolves when the platform has it as a deploy, which is shown then; throws Problem. */
+export async function deployUpload(app: string, upload: Upload, say: (state: string) => void): Promise<void> {
   const newest = async (): Promise<string> => (await call('GET /deploys', { query: { app, limit: 1 } }))[0]?.ID ?? '';
   const before = await newest();
   const { size } = upload.body;

@@ -54,6 +54,17 @@ export function followLinks(): void {
   });
 }
 
+/** A file that is dropped beside its place would be opened in place of the page. */
+export function keepPage(): void {
+  for (const type of ['dragover', 'drop'] as const) {
+    addEventListener(type, (event) => {
+      if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'none';
+    });
+  }
+}
+
 /** Address of a screen: `at('apps', name, 'log')`. */
 export function at(...parts: readonly string[]): string {
   return `/${parts.map(encodeURIComponent).join('/')}`;

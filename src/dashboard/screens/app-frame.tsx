@@ -7,6 +7,7 @@ import { appUrl } from '../data/app-url.ts';
 import { OFTEN_MS, type Resource, useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Head, Loaded, Note } from '../parts/content.tsx';
+import { DropAnywhere } from '../parts/drop-anywhere.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import { at, BASE, path } from '../routing/location.ts';
@@ -71,6 +72,7 @@ export function AppFrame({ app, name, children }: AppFrameProps) {
               </Note>
             )}
             {children(value)}
+            <DropAnywhere app={value.Name} />
           </>
         )}
       </Loaded>
