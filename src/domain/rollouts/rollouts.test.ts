@@ -219,3 +219,21 @@ describe('what is said', () => {
     expect((await deploySaying({ web: 'serve' })).at(-1)).toBe('-----> Release 2 answers at http://shop.apps.test');
   });
 });
+
+describe('an engine that keeps equal units together', () => {
+  const told = (): (string | undefined)[] => [...world.machine.units.entries.values()].map(({ spec }) => spec.rollout);
+  const say = (): void => {};
+
+  it('is told of units that are added as of those that are there, and of those of a new version as of others', async () => {
+    await world.deploy('shop');
+    const [first] = told();
+    await world.useCases.scale.add(ANN, 'shop', { units: 2, process: '' }, say);
+    await world.settled();
+    expect(told()).toEqual([first, first, first]);
+    await world.deploy('shop');
+    await world.settled();
+    expect(new Set(told()).size).toBe(1);
+    expect(told()).toHaveLength(3);
+    expect(told()[0]).not.toBe(first);
+  });
+});

@@ -36,7 +36,7 @@ export async function startUnits(units: Units, judged: Judged): Promise<Readonly
   const results = await Promise.allSettled(
     judged.units.map(async (unit) => {
       try {
-        await startOne(units, unit, plan, signal);
+        await startOne(units, unit, judged, signal);
       } catch (error) {
         const verdict = verdictOn(error, unit, judged);
         if (verdict === 'task') tasks.add(unit.process);
@@ -59,15 +59,18 @@ export async function startUnits(units: Units, judged: Judged): Promise<Readonly
   return tasks;
 }
 
-async function startOne(units: Units, unit: Unit, plan: NumberedPlan, signal: AbortSignal): Promise<void> {
-  const { release, say, isNewRelease, replaced } = plan;
+async function startOne(units: Units, unit: Unit, { plan, staying }: Judged, signal: AbortSignal): Promise<void> {
+  const { app, release, say, isNewRelease, replaced } = plan;
   const isNew = isNewRelease && replaced === undefined;
   const name = `${unit.process} ${unitName(unit)}`;
   const done = isRouted(release, unit.process) ? 'to be ready' : 'to stay up';
   const waiting = setTimeout(() => say(`       waiting for ${name} ${done}`), SILENCE_MS);
   try {
     const tell = (text: string): void => say(`       ${name} ${text}`);
-    const { address } = await units.start(unit, release, signal, isNewRelease ? { isNew, tell } : { isNew });
+    // Beside units that stay it is one of them: an engine that keeps equal ones together spreads and spares them together.
+    const joins = staying.has(unit.process) ? app.rollout : null;
+    const options = { isNew, ...(isNewRelease && { tell }), ...(joins !== null && { joins }) };
+    const { address } = await units.start(unit, release, signal, options);
     say(`       ${name} is up${address === null ? '' : ` on port ${address.port}`}`);
   } finally {
     clearTimeout(waiting);

@@ -44,6 +44,8 @@ interface StartOptions {
   /** Of a release that nothing has run yet: what does not listen is watched for longer. */
   readonly isNew?: boolean;
   readonly tell?: Tell;
+  /** The rollout whose equal units it is to be one of; absent: its own. */
+  readonly joins?: string;
 }
 
 interface Start {
@@ -227,7 +229,8 @@ export class Units {
     });
     if (known === null || known.state === 'stopped') throw unwanted;
     if (known.state === 'started') return known;
-    const spec = unitSpec(unit, release, settings.unitLimits);
+    const { joins = unit.rollout } = options;
+    const spec = { ...unitSpec(unit, release, settings.unitLimits), rollout: joins };
     const handle = await provisioner.ensure(spec);
     await store.transact((tx) => tx.updateUnit(unit.id, { handle }));
     collector.attach(unit, release);
