@@ -16,7 +16,7 @@ import { publicAddress } from './daemon/public-address.ts';
 import { settingsOf } from './daemon/settings.ts';
 import { NO_NEWS } from './domain/controls/news.ts';
 import { Controls } from './domain/controls/controls.ts';
-import { takeControlLease } from './domain/controls/control-lease.ts';
+import { type ControlLease, type ControlLeaseOptions, takeControlLease } from './domain/controls/control-lease.ts';
 import { demandOwnEngine } from './domain/controls/own-engine.ts';
 import { createTakeOver } from './domain/take-over.ts';
 import { Fence } from './domain/fence.ts';
@@ -27,7 +27,7 @@ import { claimHome } from './lib/home-claim.ts';
 import { hostPort } from './lib/host-port.ts';
 import type { Logger } from './lib/logger.ts';
 import { endKeeper } from './lib/keeper-claim.ts';
-import { ownName } from './lib/own-name.ts';
+import { newOwnName, ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
 import { placeSealKey } from './lib/seal.ts';
 import { openServerLog } from './lib/server-log.ts';
@@ -98,10 +98,10 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     sshPort: () => doors?.ssh.address.port ?? config.sshListen.port,
     publicAddress: publicIp.current,
   });
-  const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
   const isOneOfSeveral = mayBeSeveral(config, opened);
   const onLost = (): void => giveUp(logger);
-  const controlLease = await takeControlLease(opened.store, { owner, isOneOfSeveral, onLost });
+  const controlLease = await takeLease(opened, { runDir: options.runDir, isOneOfSeveral, onLost });
+  const { owner } = controlLease;
   const fence = new Fence(controlLease.lease);
   const news = isOneOfSeveral ? await openNews(config, logger) : NO_NEWS;
   const store = fence.guard(opened.store);
@@ -166,6 +166,16 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       await options.closeLog();
     },
   };
+}
+
+async function takeLease(
+  { store }: Backends,
+  { runDir, ...options }: Pick<ControlLeaseOptions, 'isOneOfSeveral' | 'onLost'> & { readonly runDir: string },
+): Promise<ControlLease> {
+  const file = path.join(runDir, 'control.name');
+  const named = (name: string): string => `${hostname()}-${name}`;
+  const rename = async (): Promise<string> => named(await newOwnName(file));
+  return takeControlLease(store, { owner: named(await ownName(file)), rename, ...options });
 }
 
 /** Where units run on the machine of a control, or the state is a file there, there is one at a time. */

@@ -9,7 +9,11 @@ export async function ownName(file: string): Promise<string> {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
-  if (NAME.test(kept.trim())) return kept.trim();
+  return NAME.test(kept.trim()) ? kept.trim() : newOwnName(file);
+}
+
+/** Another one from now on, for who must not be taken for who was there before. */
+export async function newOwnName(file: string): Promise<string> {
   const name = randomHex(16);
   await writeFile(`${file}.new`, `${name}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);

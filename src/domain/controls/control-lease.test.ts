@@ -75,6 +75,22 @@ describe('the lock of a control', () => {
     expect(store.held.size).toBe(0);
   });
 
+  it('is had by another name where somebody goes on with what the one before had begun', async () => {
+    const store = leases();
+    store.held.set('control:a', { owner: 'successor', token: 99, until: Date.now() + 60_000 });
+    const rename = async (): Promise<string> => 'b';
+    const lock = await takeControlLease(store, { ...SEVERAL, owner: 'a', rename, onLost: never, ttlMs: 60_000 });
+    expect(lock.owner).toBe('b');
+    expect([...store.held].map(([key, { owner }]) => [key, owner])).toEqual([
+      ['control:a', 'successor'],
+      ['control:b', 'b'],
+    ]);
+    await lock.release();
+    const there = await takeControlLease(store, { ...SEVERAL, owner: 'c', rename, onLost: never, ttlMs: 60_000 });
+    expect(there.owner).toBe('c');
+    await there.release();
+  });
+
   it.each([
     { first: SEVERAL, then: ALONE, says: 'Other servers work with this database' },
     { first: ALONE, then: SEVERAL, says: 'Another server works with this database, and units' },

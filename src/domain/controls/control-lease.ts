@@ -15,18 +15,22 @@ const TTL_MS = 6_000;
 export const ONE_OF_SEVERAL_TTL_MS = 4_500;
 const RETRY_MS = 250;
 
-interface ControlLeaseOptions {
+export interface ControlLeaseOptions {
   /** Name of this control, unique among all that may share the store. */
   readonly owner: string;
   /** There may be others. */
   readonly isOneOfSeveral: boolean;
+  /** Makes it another name, from now on. */
+  readonly rename?: () => Promise<string>;
   /** Somebody else has taken the lease, because this control could not hold it. */
   readonly onLost: () => void;
   /** How long the lease is kept without a sign of life. */
   readonly ttlMs?: number;
 }
 
-interface ControlLease {
+export interface ControlLease {
+  /** Name of this control. */
+  readonly owner: string;
   readonly lease: Lease;
   release(): Promise<void>;
 }
@@ -34,15 +38,22 @@ interface ControlLease {
 type LeaseStore = Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'leases'>;
 
 /**
- * A control that died by the same name is followed at once, another one when its lease has ended. Throws PlatformError `unavailable` where
+ * A control that died by the same name is followed at once, another one when its lease has ended; where others go on already with what it had
+ * begun, this one begins anew by another name. Throws PlatformError `unavailable` where
  * somebody who is alive excludes this control.
  */
 export async function takeControlLease(store: LeaseStore, options: ControlLeaseOptions): Promise<ControlLease> {
-  const { owner, isOneOfSeveral, onLost } = options;
+  const { isOneOfSeveral, onLost, rename } = options;
+  let { owner } = options;
   const ttlMs = options.ttlMs ?? (isOneOfSeveral ? ONE_OF_SEVERAL_TTL_MS : TTL_MS);
-  const key = isOneOfSeveral ? CONTROL_PREFIX + owner : ALONE;
+  let key = isOneOfSeveral ? CONTROL_PREFIX + owner : ALONE;
   const deadline = Date.now() + ttlMs + RETRY_MS;
   let token = await store.lease(key, owner, ttlMs);
+  if (token === null && isOneOfSeveral && rename !== undefined) {
+    owner = await rename();
+    key = CONTROL_PREFIX + owner;
+    token = await store.lease(key, owner, ttlMs);
+  }
   while (token === null) {
     if (Date.now() > deadline) throw taken();
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -70,6 +81,7 @@ export async function takeControlLease(store: LeaseStore, options: ControlLeaseO
   const timer = setInterval(() => void (last = last.then(renew)), ttlMs / 3);
   timer.unref();
   return {
+    owner,
     lease,
     async release() {
       clearInterval(timer);
