@@ -82,11 +82,25 @@ describe('the package manager', () => {
     [{}, YARN(8), 'yarn', '4.5.0'],
     [{ packageManager: 'yarn@4.1.0' }, YARN(8), 'yarn', '4.1.0'],
     [{ packageManager: 'yarn@1.22.22' }, { 'yarn.lock': '' }, 'yarn', '1.22.22'],
+    [{ engines: { pnpm: '^9' } }, PNPM("'9.0'"), 'pnpm', '9.15.9'],
+    [{ engines: { pnpm: '>=8' } }, PNPM("'6.0'"), 'pnpm', '8.15.9'],
+    [{ engines: { pnpm: '8 || 9' } }, PNPM("'9.0'"), 'pnpm', '9.15.9'],
+    [{ volta: { yarn: '1.22.19' } }, { 'yarn.lock': '' }, 'yarn', '1.22.19'],
+    [{ engines: { yarn: '>=1.22 <5' } }, YARN(8), 'yarn', '4.5.0'],
+    [{}, { ...PNPM("'9.0'"), '.tool-versions': 'nodejs 22.1.0\npnpm 9.1.0\n' }, 'pnpm', '9.1.0'],
   ])('of %j with %j is %s %s', async (packageJson, files, program, version) => {
     const { tools } = await plan({ ...EXPRESS, ...packageJson }, files);
     const tool = tools.find((each) => each.program === program);
     expect(satisfies(version, tool?.wanted?.range ?? '')).toBe(true);
     expect(satisfies('999.0.0', tool?.wanted?.range ?? '')).toBe(false);
+  });
+
+  it('is none that the engines rule out, nor of another line than its lock file', async () => {
+    const range = async (packageJson: object, files: Record<string, string>): Promise<string> =>
+      (await plan({ ...EXPRESS, ...packageJson }, files)).tools.at(-1)?.wanted?.range ?? '';
+    expect(satisfies('10.4.0', await range({ engines: { pnpm: '^9' } }, PNPM("'9.0'")))).toBe(false);
+    expect(satisfies('9.15.9', await range({ engines: { pnpm: '>=8' } }, PNPM("'6.0'")))).toBe(false);
+    expect(satisfies('3.8.7', await range({ engines: { yarn: '>=1.22' } }, YARN(8)))).toBe(false);
   });
 
   it('is the one that is named when several lock files are there, which is said', async () => {

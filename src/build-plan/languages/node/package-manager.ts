@@ -2,6 +2,7 @@
 import { valid, validRange } from 'semver';
 import type { WantedVersion } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
+import { askedManager, within } from './manager-version.ts';
 import type { PackageJson } from './package-json.ts';
 
 export interface PackageManager {
@@ -46,12 +47,17 @@ export async function packageManager(files: SourceFiles, packageJson: PackageJso
   // npm comes with Node.
   if (program === 'npm') return { ...parts, kind: 'npm', program, wanted: null };
   const version = named?.program === program ? named.wanted : null;
-  if (program === 'bun') return { ...parts, kind: 'bun', program, wanted: version ?? (await bunOfFile(files)) };
-  if (program === 'pnpm')
-    return { ...parts, kind: 'pnpm', program, wanted: version ?? (await pnpmOfLock(files, lock)) };
-  const wanted = version ?? (await yarnOfLock(files));
+  const ofLock = version === null ? await lockVersion(files, program, lock) : null;
+  const wanted = version ?? within(await askedManager(files, packageJson, program), ofLock);
+  if (program === 'bun') return { ...parts, kind: 'bun', program, wanted };
+  if (program === 'pnpm') return { ...parts, kind: 'pnpm', program, wanted };
   if (!(await isYarnBerry(files, wanted))) return { ...parts, kind: 'yarn-classic', program, wanted };
   return { ...parts, kind: 'yarn-berry', program, wanted, isPnp: await asksForPnp(files) };
+}
+
+async function lockVersion(files: SourceFiles, program: Program, lock: string | null): Promise<WantedVersion | null> {
+  if (program === 'bun') return bunOfFile(files);
+  return program === 'pnpm' ? pnpmOfLock(files, lock) : yarnOfLock(files);
 }
 
 /** What bun itself writes, where it starts an app, leaves no doubt. */
