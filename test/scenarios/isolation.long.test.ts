@@ -3,6 +3,7 @@
  * platform. And what it can use up: its own share.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
@@ -20,6 +21,7 @@ let ann: Identity;
 let token: string;
 let level: string;
 let limits: string;
+let isApart: boolean;
 
 beforeAll(async () => {
   world = await startWorld({
@@ -28,6 +30,7 @@ beforeAll(async () => {
   const isolation = /^Isolation: +(.*)$/m.exec(world.output())?.[1] ?? '';
   level = isolation.split(':')[0] ?? '';
   limits = /limits by control groups v\d: ([^;]*)/.exec(isolation)?.[1] ?? '';
+  isApart = isolation.includes('networks: own');
   console.log(`this machine has ${isolation}`);
   ann = await createIdentity();
   token = await allowPush(world, ann);
@@ -64,6 +67,11 @@ const deeds = {
   env: (name, done) => done(process.env[name] ?? ''),
   connect: (path, done) =>
     require('node:net').connect(path).on('connect', () => done('connected')).on('error', (error) => done(error.code)),
+  reach: (place, done) => {
+    const [host, port] = place.split(' ');
+    require('node:net').connect({ host, port: Number(port), timeout: 10000 })
+      .on('connect', () => done('connected')).on('error', (error) => done(error.code)).on('timeout', () => done('silence'));
+  },
   environments: (_, done) => {
     const seen = fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).map((pid) => {
       try { return fs.readFileSync('/proc/' + pid + '/environ', 'latin1'); } catch (error) { return error.code; }
@@ -146,6 +154,32 @@ describe('an app reaches', () => {
       expect(await spy('connect', path.join(world.home, 'run', socket)), socket).toMatch(DENIED);
     }
     expect(await spy('kill', String(world.pid))).toMatch(DENIED);
+  });
+
+  it('no port of the platform or of another app, by any address of the machine', async (test) => {
+    if (!isApart) return test.skip('apps share the network of this machine');
+    const ports = [new URL(world.apiUrl).port, world.edge.split(':').at(-1) ?? '', `${world.ssh.port}`];
+    const machine = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+    const hosts = [...new Set(['127.0.0.1', '0.0.0.0', 'localhost', ...machine.map(({ address }) => address)])];
+    const others = await Promise.all(
+      (await readdir(path.join(world.home, 'units'))).map(
+        async (unit): Promise<{ app?: string; address?: string; port?: number }> => {
+          const record = await readFile(path.join(world.home, 'units', unit, 'unit.json'), 'utf8').catch(() => '{}');
+          return JSON.parse(record) as object;
+        },
+      ),
+    );
+    const victims = others.filter(({ app }) => app === 'victim').map(({ address, port }) => `${address} ${port}`);
+    expect(victims).toHaveLength(1);
+    const places = [
+      ...victims,
+      ...hosts.flatMap((host) => ports.map((port) => `${host} ${port}`)),
+      '169.254.169.254 80',
+    ];
+    const tried = await Promise.all(places.map(async (place) => ({ place, how: await spy('reach', place) })));
+    expect(tried.filter(({ how }) => !/^(?:silence|E[A-Z]+)$/.test(how))).toEqual([]);
+    // It can say so: its own port.
+    expect(await spy('reach', `127.0.0.1 ${await spy('env', 'PORT')}`)).toBe('connected');
   });
 
   it('neither the code nor the variables nor the output of another app', async (test) => {
