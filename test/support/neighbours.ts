@@ -18,6 +18,14 @@ const LIMITS = {
   TANCHO_DISK_RESERVE: '512M',
 };
 
+/** With TANCHO_TEST_PRINTING=no they print nothing for a request: what is printed is written to the disk that another one may fill. */
+function calmApp(text: string): Record<string, string> {
+  const app = nodeApp(text);
+  if (process.env['TANCHO_TEST_PRINTING'] !== 'no') return app;
+  const code = `require('node:http').createServer((req, res) => res.end(req.url === '/env' ? (process.env.GREETING ?? '') : ${JSON.stringify(text)})).listen(process.env.PORT);`;
+  return { ...app, 'server.js': code };
+}
+
 async function create(world: World, token: string, app: string): Promise<void> {
   const made = await world.api('POST', '/apps', { token, body: JSON.stringify({ name: app, platform: 'nodejs' }) });
   if (made.status !== 200) throw new Error(`making ${app}: ${made.text}`);
@@ -77,7 +85,7 @@ export class Neighbours {
   }
 
   async #deployAll(): Promise<void> {
-    const code = await archive(nodeApp('calm'));
+    const code = await archive(calmApp('calm'));
     for (const app of CALM) {
       await create(this.world, this.token, app);
       await deploy(this.world, this.token, app, code);
@@ -92,7 +100,7 @@ export class Neighbours {
   async deploysOfOthers(round: number): Promise<void> {
     const { world, token } = this;
     const [first = '', second = ''] = [CALM[round % CALM.length], CALM[(round + 1) % CALM.length]];
-    await deploy(world, token, first, await archive(nodeApp(`round ${round}`)));
+    await deploy(world, token, first, await archive(calmApp(`round ${round}`)));
     await seen(world, first, '/', `round ${round}`);
     const body = JSON.stringify({ GREETING: `round ${round}` });
     const set = await world.api('POST', `/apps/${second}/env`, { token, body });
