@@ -134,6 +134,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   const duties = createDuties(domain, backends);
   const takeOver = createTakeOver(recovery, owner);
   const controls = new Controls({ store: opened.store, owner, takeOver, onDuty: duties.start, onLost, logger });
+  if (isOneOfSeveral && backends.router.tlsListen !== null) domain.followCertificates();
   if (isOneOfSeveral) controls.start();
   else await duties.start();
   const stopMetricsPush = await domain.startMetricsPush(options.version);

@@ -113,6 +113,11 @@ const server: ServerDoor = {
     const { moveState } = await import('./daemon/move-state.ts');
     return moveState(move);
   },
+  async startEdge(asked) {
+    const { loadConfig } = await import('./config/load.ts');
+    const { startOwnEdge } = await import('./daemon/own-edge.ts');
+    return startOwnEdge(await loadConfig(process.env), { ...asked, version });
+  },
   async pushProgram(image) {
     const { pushProgram } = await import('./backends/image-source/registry/push/push-program.ts');
     return pushProgram(image);

@@ -11,7 +11,7 @@ import type { Access } from './operation.ts';
 export const SOCKET_ADDRESS = 'unix';
 
 /** '' when there is no token; any scheme word before it is ignored. */
-function tokenOf(authorization: string | undefined): string {
+export function tokenOf(authorization: string | undefined): string {
   const parts = (authorization ?? '').trim().split(/ +/);
   return parts.length > 2 ? '' : (parts.at(-1) ?? '');
 }

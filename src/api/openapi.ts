@@ -153,7 +153,7 @@ function answer({ operation, variant, method }: Route): Json {
     required: ['Message'],
     properties: { Message: { type: 'string' }, Error: { type: 'string' } },
   };
-  if (operation.answer === 'shell')
+  if (operation.answer === 'shell' || operation.answer === 'edge')
     return { description: 'Only to requests that switch to a websocket: see docs/api.md.' };
   if (operation.answer === 'upload') {
     const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';

@@ -6,6 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
 import type { RunRequest } from '../domain/apps/run.ts';
 import type { OpenShell } from '../domain/apps/shells.ts';
+import type { EdgeCarrier } from '../domain/edges/edge-line.ts';
 import type { ErrorCode, PlatformError } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ProxyAnswer } from '../domain/services/service-endpoint.ts';
@@ -129,6 +130,12 @@ export interface ShellOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
 }
 
+/** Over a websocket: an edge elsewhere is told what it serves by. The handler judges its token, and carries what it is given. */
+export interface EdgeOperation extends Declaration {
+  readonly answer: 'edge';
+  handle(context: Context, input: AnyInput, token: string): Promise<(carrier: EdgeCarrier) => Promise<void>>;
+}
+
 export type CommandOutput = RunRequest['output'];
 
 /** Answers the output of a command; resolves to its exit code. */
@@ -166,6 +173,7 @@ export type Operation =
   | ShellOperation
   | OutputOperation
   | EntriesOperation
+  | EdgeOperation
   | ProxiedOperation;
 
 type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = {
@@ -246,6 +254,19 @@ export function shell<P extends TSchema, Q extends TSchema>(
   },
 ): Operation {
   return { ...operation, answer: 'shell' };
+}
+
+export function edge<Q extends TSchema>(
+  operation: Omit<EdgeOperation, 'answer' | 'handle' | 'params' | 'query' | 'body'> & {
+    readonly query: Q;
+    handle(
+      context: Context,
+      input: Input<unknown, Static<Q>, unknown>,
+      token: string,
+    ): Promise<(carrier: EdgeCarrier) => Promise<void>>;
+  },
+): Operation {
+  return { ...operation, answer: 'edge' };
 }
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(

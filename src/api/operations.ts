@@ -20,6 +20,7 @@ import { diagnosisOperations } from './operations/diagnosis.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { drainOperations } from './operations/drains.ts';
 import { instanceOperations } from './operations/instances.ts';
+import { edgeOperations } from './operations/edges.ts';
 import { eventOperations } from './operations/events.ts';
 import { healerOperations } from './operations/healers.ts';
 import { metricOperations } from './operations/metrics.ts';
@@ -82,6 +83,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appTokenOperations,
   ...quotaOperations,
   ...healerOperations,
+  ...edgeOperations,
   ...serverOperations,
   ...eventOperations,
   ...deployOperations,

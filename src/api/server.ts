@@ -118,7 +118,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 /** Followed logs, commands, shells and uploads end when they are given up; what else changes an app is let finish. */
 function goesOnForLong(call: Call): boolean {
   const answer = call.route?.operation.answer ?? '';
-  return ['entries', 'output', 'upload', 'shell'].includes(answer);
+  return ['entries', 'output', 'upload', 'shell', 'edge'].includes(answer);
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` ... before every path, which means nothing but in VERSIONED. */

@@ -1,5 +1,5 @@
 /**
- * Requests that become a websocket, a shell or a log that is followed: the same access as every other operation, but outside of http/, which knows nothing of
+ * Requests that become a websocket, a shell, a log that is followed, or an edge that follows: the same access as every other operation, but outside of http/, which knows nothing of
  * websockets. Everything else that wants another protocol is left to be answered in plain HTTP.
  */
 import type { IncomingMessage } from 'node:http';
@@ -13,12 +13,13 @@ import type { Logger } from '../lib/logger.ts';
 import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { ServerResponse } from '../lib/node-http.ts';
 import { Call, CallContext } from './call.ts';
-import { admit, identify, refuseCrossSite } from './caller.ts';
+import { admit, identify, refuseCrossSite, tokenOf } from './caller.ts';
 import { cameFromBrowser, demandOwnPage } from './dashboard/browser-door.ts';
+import { edgeCarrier } from './edge-socket.ts';
 import { errorAnswer } from './error-body.ts';
 import { addressOf } from './incoming.ts';
 import { LogSocket } from './log-socket.ts';
-import type { EntriesOperation, ShellOperation } from './operation.ts';
+import type { EdgeOperation, EntriesOperation, ShellOperation } from './operation.ts';
 import { recordRefusals } from './refused.ts';
 import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
@@ -33,16 +34,18 @@ interface SocketUpgradeOptions {
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Of an edge, which has shown its token: lines of requests. */
+const MAX_EDGE_MESSAGE_BYTES = 16 * MAX_MESSAGE_BYTES;
 
 interface Asked {
   readonly route: Route;
-  readonly operation: ShellOperation | EntriesOperation;
+  readonly operation: ShellOperation | EntriesOperation | EdgeOperation;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
 
 export function socketUpgrades(routes: readonly Route[], calls: Set<Call>, options: SocketUpgradeOptions) {
-  let sockets: WebSocketServer | null = null;
+  const sockets = new Map<number, WebSocketServer>();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
     if (asked === null) return false;
@@ -58,7 +61,9 @@ export function socketUpgrades(routes: readonly Route[], calls: Set<Call>, optio
     });
     // Loaded before anything is begun, and not at the start: most servers see none for long.
     const served = import('ws').then(({ WebSocketServer }) => {
-      const server = (sockets ??= socketServer(WebSocketServer));
+      const longest = asked.operation.answer === 'edge' ? MAX_EDGE_MESSAGE_BYTES : MAX_MESSAGE_BYTES;
+      const server = sockets.get(longest) ?? socketServer(WebSocketServer, longest);
+      sockets.set(longest, server);
       const upgrade = (): Promise<WebSocket> =>
         new Promise((resolve) => server.handleUpgrade(request, socket, head, (client) => resolve(client)));
       return serve(asked, call, { ...options, request, upgrade });
@@ -71,10 +76,10 @@ export function socketUpgrades(routes: readonly Route[], calls: Set<Call>, optio
   };
 }
 
-function socketServer(Sockets: typeof WebSocketServer): WebSocketServer {
+function socketServer(Sockets: typeof WebSocketServer, maxPayload: number): WebSocketServer {
   return new Sockets({
     noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
+    maxPayload,
     perMessageDeflate: false,
     handleProtocols: (protocols) => (protocols.has(SHELL_PROTOCOL) ? SHELL_PROTOCOL : false),
   });
@@ -88,7 +93,7 @@ function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | n
   const parts = withoutVersion(url.pathname).replace(/\/$/, '').split('/');
   for (const route of routes) {
     const { operation } = route;
-    if (operation.answer !== 'shell' && operation.answer !== 'entries') continue;
+    if (operation.answer !== 'shell' && operation.answer !== 'entries' && operation.answer !== 'edge') continue;
     const found = paramsOf(route, parts);
     if (found === null) continue;
     const params = Object.fromEntries(Object.entries(found).map(([name, text]) => [name, decoded(text)]));
@@ -116,8 +121,12 @@ async function serve(asked: Asked, call: Call, serving: Serving): Promise<void> 
   const { headers } = request;
   refuseCrossSite(headers['sec-fetch-site']);
   demandOwnPage(request);
-  call.caller = await identify(useCases.users, headers.authorization, call.address);
   const { operation } = asked;
+  if (operation.answer === 'edge') {
+    const context = new CallContext(call, useCases, { version, ready });
+    return serveEdge(operation, { asked, context, call }, serving);
+  }
+  call.caller = await identify(useCases.users, headers.authorization, call.address);
   admit(call.caller, operation.access);
   const context = new CallContext(call, useCases, { version, ready });
   if (operation.answer === 'shell') await serveShell(operation, { asked, context, call }, serving);
@@ -139,6 +148,20 @@ async function serveLog(
   if (!(Symbol.asyncIterator in batches))
     throw new Error('What is asked to follow a log is answered with one that goes on.');
   await new LogSocket(await upgrade(), call).carry(batches, route.variant.shapes[operation.shape]);
+}
+
+/** Who asks is no user: its token is that of an edge, and good for nothing else. */
+async function serveEdge(
+  operation: EdgeOperation,
+  { asked: { params, query }, context, call }: Admitted,
+  { request, upgrade }: Serving,
+): Promise<void> {
+  const carry = await operation.handle(
+    context,
+    { params, query, body: undefined },
+    tokenOf(request.headers.authorization),
+  );
+  await carry(edgeCarrier(await upgrade(), call));
 }
 
 async function serveShell(

@@ -37,6 +37,7 @@ import { edgeSettings } from './shapes/edge-settings.ts';
 import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
 import * as alert from './shapes/alert.ts';
+import { edges, edgeToken, edgeTokens } from './shapes/edge.ts';
 import { backups } from './shapes/backup.ts';
 import * as webhook from './shapes/webhook.ts';
 
@@ -73,6 +74,9 @@ const SAME = {
   ...webhook,
   ...alert,
   backups,
+  edges,
+  edgeToken,
+  edgeTokens,
   disk,
   health,
   quota,

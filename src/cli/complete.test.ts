@@ -127,7 +127,17 @@ describe('completion asks the platform', () => {
 const OF_PROVIDERS = ['host:port', 'host[:port', 'password', 'rule'];
 
 /** Of a cluster and registries that no platform knows yet. */
-const OF_INSTALL = ['line', 'network', 'place', 'platform=image', 'type', 'VARIABLE=value', 'image', 'user:password'];
+const OF_INSTALL = [
+  'line',
+  'where',
+  'network',
+  'place',
+  'platform=image',
+  'type',
+  'VARIABLE=value',
+  'image',
+  'user:password',
+];
 
 it('every argument and value of the command line is a live name or free text', async () => {
   const { root } = await createProgram(world.context(), new Set(Object.keys(COMMANDS)));

@@ -92,7 +92,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./drains/drain.ts')).registerDrain,
   },
   edge: {
-    description: 'How the edge treats the requests to an app: maintenance, holding, limits',
+    description: 'How edges treat the requests to an app: maintenance, holding, limits; edges on other machines',
     load: async () => (await import('./edge/edge.ts')).registerEdge,
   },
   alert: {

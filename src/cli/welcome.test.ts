@@ -48,6 +48,7 @@ async function welcome(
   closers.push(edge.close, platform.close);
   let send: (signal: StopSignal) => void = () => {};
   const server: ServerDoor = {
+    startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => ({

@@ -11,6 +11,7 @@ import { createCalls, type Progress } from './calls.ts';
 import { type DrainsClient, drainsClient } from './drains.ts';
 import { type EdgeClient, edgeClient } from './edge.ts';
 import { type AlertsClient, alertsClient } from './alerts.ts';
+import { type EdgesClient, edgesClient } from './edges.ts';
 import { type BackupsClient, backupsClient } from './backups.ts';
 import { type WebhooksClient, webhooksClient } from './webhooks.ts';
 import { path } from './path.ts';
@@ -134,6 +135,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly edge: EdgeClient;
   readonly webhooks: WebhooksClient;
   readonly alerts: AlertsClient;
+  readonly edges: EdgesClient;
   readonly backups: BackupsClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
@@ -184,6 +186,7 @@ export function createClient(target: Target, token?: string): Client {
     edge: edgeClient(requests),
     webhooks: webhooksClient(requests),
     alerts: alertsClient(requests),
+    edges: edgesClient(requests),
     backups: backupsClient(requests),
     disk: () => request('server.disk'),
     health: () => request('server.health'),

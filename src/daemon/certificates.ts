@@ -16,6 +16,8 @@ import { isPrivateName } from '../domain/certificates/judgement.ts';
 import { NameLooks } from '../domain/certificates/name-looks.ts';
 import type { NameLookup } from '../domain/certificates/name-lookup.ts';
 import { Presenter } from '../domain/certificates/presenter.ts';
+import type { News } from '../domain/controls/news.ts';
+import type { Peers } from '../domain/controls/peers.ts';
 import { CertificateUpkeep } from '../domain/certificates/upkeep.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { Settings } from '../domain/settings.ts';
@@ -104,6 +106,8 @@ interface PartsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
+  readonly news: News;
+  readonly peers: Peers;
 }
 
 /** `backends` null: nothing is issued and nothing looked at; what is uploaded is presented. */
@@ -114,7 +118,7 @@ export function createCertificateParts(backends: CertificateBackends | null, dep
   const { lookup, dns, wildcard, persists } = outside;
   // Without a listener for TLS nobody would see what is issued.
   const authorities = router.tlsListen === null ? [] : outside.authorities;
-  const presenter = new Presenter({ store, router, domain, now });
+  const presenter = new Presenter({ store, router, domain, now, logger, news: deps.news, peers: deps.peers });
   const looks = new NameLooks({ lookup, presenter, publicAddress, enabled: outside.looks });
   const common = { store, presenter, authorities, logger, now, chance: Math.random };
   const issuance = new Issuance({ ...common, looks, dns });

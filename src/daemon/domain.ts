@@ -45,7 +45,6 @@ import { HealerRounds } from '../domain/healers/rounds.ts';
 import type { Fence } from '../domain/fence.ts';
 import { type News, NO_NEWS } from '../domain/controls/news.ts';
 import { createAdopt } from '../domain/adopt-units.ts';
-import { Peers } from '../domain/controls/peers.ts';
 import { Ownership } from '../domain/controls/ownership.ts';
 import { Leases } from '../domain/leases.ts';
 import { AccessLines } from '../domain/logs/access-lines.ts';
@@ -84,6 +83,7 @@ import { createVolumes } from '../domain/volumes/volumes.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { type CertificateBackends, createCertificateParts } from './certificates.ts';
+import { createEdgeParts } from './edges.ts';
 import { openRecord } from './record.ts';
 import { registrationOf } from './registration.ts';
 import type { Timing } from './timing.ts';
@@ -97,6 +97,8 @@ export interface Domain {
   readonly rounds: HealerRounds;
   /** From here on every name gets its certificate. */
   startCertificates(): void;
+  /** Presents what other controls have had issued. */
+  followCertificates(): void;
   /** What works behind the use cases. */
   readonly parts: Pick<
     Parameters<typeof recover>[0],
@@ -158,16 +160,18 @@ interface DomainOptions {
   readonly certificates?: CertificateBackends | null;
 }
 
-export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
+export function createDomain(config: DomainConfig, given: DomainBackends, options: DomainOptions): Domain {
   const { logger, now, owner, timing = {}, news = NO_NEWS } = options;
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
-  const { logStore, provisioner, router, artifacts, imageRegistry, builder, gitHost, imageSource, volumeHost } =
-    backends;
-  const { webhookSender } = backends;
   const counters = new PlatformCounters();
-  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, news, now });
-  const journal = new Journal({ logStore, news, now, logger });
+  const { store, audit, auditLog, webhookDeliveries } = openRecord(given, { counters, logger, news, now });
   const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
+  const edges = createEdgeParts({ store, own: given.router, news, owner, isAlone: ownership.isAlone, logger, now });
+  const { peers, router } = edges;
+  const backends = { ...given, router };
+  const { logStore, provisioner, artifacts, imageRegistry, builder, gitHost, imageSource, volumeHost } = backends;
+  const { webhookSender } = backends;
+  const journal = new Journal({ logStore, news, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, ownership, logger },
     carrier: backends.outputCarrier,
@@ -182,14 +186,13 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
   const certificates = createCertificateParts(options.certificates ?? null, {
-    ...{ store, router, act, settings, logger, now },
+    ...{ store, router, act, settings, news, peers, logger, now },
   });
   const onPublished = (): void => {
     unitBindings.changed();
     if (isServing) certificates.upkeep.wake();
   };
   const { domain } = settings;
-  const peers = new Peers({ store, news, owner: ownership.isAlone ? null : owner, logger });
   const routes = new Routes({ store, router, provisioner, domain, news, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const accessLines = new AccessLines({ store, router, routes, journal, logger });
@@ -291,6 +294,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     links: createLinks({ store, provisioner, rollouts, routes, journal, act }),
     appChanges: createAppChanges({ store, builder, rollouts, provisioner, journal, act, now }),
     appEdge: createAppEdge({ store, routes, journal, act }),
+    edges: edges.serve(routes, act),
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
     diagnoses: createDiagnoses({
@@ -354,22 +358,15 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     },
     startRetention() {
       const retention = createRetention({
-        store,
-        auditLog,
-        artifacts,
-        imageRegistry,
-        builder,
-        leases,
-        queue,
-        settings,
-        logger,
-        now,
+        ...{ store, auditLog, artifacts, imageRegistry, builder, leases, queue, settings, logger, now },
       });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     startMetricsPush: (version) => metrics.startPush(version),
+    followCertificates: () => certificates.presenter.follow(),
     async close(how) {
       provider.close();
+      await edges.close();
       await certificates.upkeep.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();

@@ -18,6 +18,7 @@ import type { StartStop } from './apps/start-stop.ts';
 import type { UnitReports } from './units/unit-reports.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Drains } from './drains/drains.ts';
+import type { Edges } from './edges/edges.ts';
 import type { Diagnoses } from './diagnosis/diagnosis.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
@@ -59,6 +60,7 @@ export interface UseCases {
   readonly appChanges: AppChanges;
   readonly appEdge: AppEdge;
   readonly appUpkeep: AppUpkeep;
+  readonly edges: Edges;
   readonly diagnoses: Diagnoses;
   readonly logs: Logs;
   readonly drains: Drains;

@@ -7,7 +7,7 @@ import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest, HandedListeners, Program } from './control/operations.ts';
 import { checkCertificates } from './control/check-certificates.ts';
 import { checkTable } from './control/check-table.ts';
-import { KeptState } from './control/kept-state.ts';
+import { KeptState, NOWHERE, type Place } from './control/kept-state.ts';
 import { StateFile } from './control/state-file.ts';
 import { withChange } from './control/table-change.ts';
 import type { EdgeLog } from './edge-log.ts';
@@ -62,11 +62,13 @@ export class Edge {
     this.#log = log;
     const { stateDir } = options;
     const tableFile = new StateFile(stateDir, 'table.json', checkTable);
-    const setFile = new StateFile(stateDir, 'certificates.json', checkCertificates);
+    // Other machines have no private keys on their disks.
+    const setFile: Place<CertificateSet> =
+      options.follow === null ? new StateFile(stateDir, 'certificates.json', checkCertificates) : NOWHERE;
     this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, log });
     this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, log });
     this.#tickets = new TicketKeys(stateDir, log);
-    this.#control = new ControlServer((request) => this.#answer(request));
+    this.#control = new ControlServer((request) => this.answer(request));
     this.#pidPath = join(options.runDir, 'edge.pid');
     this.retired = new Promise((resolve) => {
       this.#resolveRetired = resolve;
@@ -116,7 +118,8 @@ export class Edge {
     if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
   }
 
-  async #answer(request: EdgeRequest): Promise<unknown> {
+  /** What whoever it follows asks. */
+  async answer(request: EdgeRequest): Promise<unknown> {
     switch (request.op) {
       case 'hello': {
         await this.#announced;

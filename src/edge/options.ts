@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import type { FollowOptions } from './follow/options.ts';
 import type { OwnView } from '../lib/own-view.ts';
 import type { Settings } from './proxy/settings.ts';
 import { DEFAULT_SETTINGS } from './proxy/settings.ts';
@@ -24,6 +25,8 @@ export interface EdgeOptions {
   /** For connections of the edge before, which has left the listener to this one. */
   readonly handoverMs: number;
   readonly settings: Settings;
+  /** Null: the server of this machine is followed. */
+  readonly follow: FollowOptions | null;
 }
 
 /** Reads the one argument of the program, a JSON object; throws an Error that names what is wrong. */
@@ -42,6 +45,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
     handoverMs: number(options.handoverMs ?? 600_000, 'handoverMs'),
+    follow: follow(options.follow ?? null),
     settings: {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
       proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),
@@ -69,6 +73,16 @@ function address(value: unknown): EdgeOptions['tls'] {
   if (value === null) return null;
   const { host, port } = object(value, 'tls');
   return { host: text(host, 'tls.host'), port: number(port, 'tls.port', 65_535) };
+}
+
+function follow(value: unknown): FollowOptions | null {
+  if (value === null) return null;
+  const { name, program, servers } = object(value, 'follow');
+  return {
+    name: text(name, 'follow.name'),
+    program: text(program, 'follow.program'),
+    servers: texts(servers, 'follow.servers'),
+  };
 }
 
 function platform(value: unknown): EdgeOptions['settings']['platform'] {

@@ -1,6 +1,9 @@
 /** The process of the edge, or one of its workers, from its options to its end. */
+import { join } from 'node:path';
 import { Edge } from './edge.ts';
 import { EdgeLog } from './edge-log.ts';
+import type { Follower } from './follow/follower.ts';
+import { EDGE_TOKEN, type FollowOptions } from './follow/options.ts';
 import { Link } from './link.ts';
 import type { EdgeOptions } from './options.ts';
 import { parseOptions } from './options.ts';
@@ -23,17 +26,41 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   const predecessor = process.send === undefined ? null : new Predecessor(new Link(process), log);
   const edge = new Edge(options, { serving: await serving(options, log), predecessor, log });
   let stopping = false;
+  let follower: Follower | null = null;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    edge.stop().then(() => process.exit(0), fatal);
+    // Told what to serve by until the last request is answered.
+    edge
+      .stop()
+      .then(() => follower?.leave())
+      .then(() => process.exit(0), fatal);
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {});
   await edge.start();
+  if (options.follow !== null) {
+    follower = await following(options, options.follow, edge, log);
+    // Whoever has started it waits for it, and is to be its only owner.
+    process.stdin.resume().on('end', stop).on('error', stop);
+  }
   await edge.retired;
   stop();
+}
+
+async function following(options: EdgeOptions, follow: FollowOptions, edge: Edge, log: EdgeLog): Promise<Follower> {
+  const { Follower } = await import('./follow/follower.ts');
+  const { ownName } = await import('../lib/own-name.ts');
+  const token = process.env[EDGE_TOKEN] ?? '';
+  delete process.env[EDGE_TOKEN];
+  const instance = await ownName(join(options.stateDir, 'edge.name'));
+  const follower = new Follower({
+    ...{ options: follow, token, instance, log },
+    answer: (request) => edge.answer(request),
+  });
+  follower.start();
+  return follower;
 }
 
 function fatal(error: NodeJS.ErrnoException): never {

@@ -152,7 +152,7 @@ export async function certificateWorld(options: WorldOptions = {}): Promise<Cert
   const wire = (wanted: WorldOptions): CertificateWorld => {
     const { domain = 'apps.example.com', wildcard = true, dns = null } = wanted;
     const used = wanted.store?.(store) ?? store;
-    const presenter = new Presenter({ store: used, router, domain, now });
+    const presenter = new Presenter({ store: used, router, domain, now, logger: SILENT });
     const good = goodLookup(() => last);
     const lookup = wanted.lookup?.(good) ?? good;
     const looks = new NameLooks({ lookup, presenter, publicAddress: () => OUR_ADDRESS, enabled: wanted.look ?? true });

@@ -83,6 +83,7 @@ function collect(add: (text: string) => void): Writable {
 
 const NO_SERVER: CliContext['server'] = {
   start: () => Promise.reject(new Error('this test starts no server')),
+  startEdge: () => Promise.reject(new Error('this test runs no edge')),
   pushProgram: () => Promise.reject(new Error('this test pushes no image')),
   moveState: () => Promise.reject(new Error('this test moves nothing')),
   onSignal() {},

@@ -17,7 +17,7 @@ export interface Load {
 /** Of each connection between two requests. Generator, edge and app would take a whole processor from what is tested. */
 const PAUSE_MS = SLOW ? 2 : 10;
 
-export function createLoad(world: World, app: string, connections: number): Load {
+export function createLoad(world: Pick<World, 'edge'>, app: string, connections: number): Load {
   const [host = '', port = ''] = world.edge.split(':');
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   const failures: string[] = [];

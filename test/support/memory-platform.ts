@@ -18,6 +18,7 @@ import { logsIn } from './memory-logs.ts';
 import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
 import { alertsIn } from './memory-alerts.ts';
+import { edgesIn } from './memory-edges.ts';
 import { backupsIn } from './memory-backups.ts';
 import { webhooksIn } from './memory-webhooks.ts';
 import { volumesIn } from './memory-volumes.ts';
@@ -110,6 +111,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     appEdge: edgeIn(memory),
     webhooks: webhooksIn(memory),
     alerts: alertsIn(),
+    edges: edgesIn(),
     backups: backupsIn(),
     certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),

@@ -83,6 +83,10 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
       throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
         hint: 'Use "tancho app shell", or a client that asks for "Upgrade: websocket".',
       });
+    case 'edge':
+      throw new PlatformError('input.invalid', 'An edge follows over a websocket.', {
+        hint: 'Start it with "tancho edge run --server <url>".',
+      });
     case 'upload': {
       demandSize(request);
       call.endBodyLimit();

@@ -7,6 +7,7 @@ import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { readFileOrInput } from '../input.ts';
 import { facts } from '../output.ts';
+import { registerEdgesElsewhere } from './elsewhere.ts';
 
 type Setting = keyof EdgeSettings;
 
@@ -89,6 +90,7 @@ export function registerEdge(edge: Command, cli: Cli): void {
       const change = Object.fromEntries(names.map((name) => [known(name), null]));
       await apply(cli, options.app, change);
     });
+  registerEdgesElsewhere(edge, cli);
 }
 
 async function apply(cli: Cli, app: string | undefined, change: EdgeChange): Promise<void> {

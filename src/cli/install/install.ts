@@ -33,6 +33,8 @@ export function registerInstall(install: Command, cli: Cli): void {
       'how the addresses get out of the cluster: LoadBalancer, NodePort, ClusterIP',
       'LoadBalancer',
     )
+    .option('--edges <where>', 'edges of their own: "nodes", for one on each node at its ports 80 and 443, or how many')
+    .option('--edge-token <token>', 'of "tancho edge token-create" (better: TANCHO_EDGE_TOKEN)')
     .option('--set <VARIABLE=value>', 'further settings of docs/config.md, by their variables; repeatable', several)
     .option('--privileged-builds', 'servers may build code: their pods are privileged')
     .option('--show-usage', 'servers may read of nodes what units use')

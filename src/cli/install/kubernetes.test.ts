@@ -89,10 +89,53 @@ describe('the manifests', () => {
     [[...ARGS, '--set', 'PATH=/'], '--set'],
     [[...ARGS, '--service', 'Other'], '--service'],
     [[...ARGS, '--namespace', 'A b'], 'namespace'],
+    [[...ARGS, '--edges', 'some'], '--edges'],
+    [[...ARGS, '--edges', 'nodes'], 'TANCHO_EDGE_TOKEN'],
   ])('are refused without what they need: %s', async (args, told) => {
     const { code, err } = await world.run(args);
     expect(code).toBe(2);
     expect(err).toContain(told);
+  });
+});
+
+interface Workload {
+  readonly spec: {
+    readonly template: {
+      readonly spec: { readonly [part: string]: unknown; readonly containers: readonly Container[] };
+    };
+  };
+}
+
+interface Container {
+  readonly command: readonly string[];
+  readonly ports: readonly { readonly hostPort?: number }[];
+  readonly env: readonly object[];
+}
+
+describe('edges of their own', () => {
+  it('are one on each node at its ports, without a right and with their token in a secret of theirs', async () => {
+    const all = await printed('--edges', 'nodes', '--edge-token', 'hush-hush', '--set', 'TANCHO_EDGE_WORKERS=3');
+    const { spec } = (all.find(({ kind }) => kind === 'DaemonSet') as unknown as Workload).spec.template;
+    expect(spec['automountServiceAccountToken']).toBe(false);
+    expect(spec['serviceAccountName']).toBeUndefined();
+    const [container] = spec.containers;
+    expect(container?.ports.map(({ hostPort }) => hostPort)).toEqual([80, 443]);
+    expect(container?.command).toContain('http://tancho.tancho');
+    expect(container?.env).toContainEqual({ name: 'TANCHO_EDGE_WORKERS', value: '3' });
+    expect(JSON.stringify(container?.env)).not.toContain('TANCHO_DOMAIN');
+    const secrets = all.filter(({ kind }) => kind === 'Secret').map((one) => JSON.stringify(one));
+    expect(secrets.filter((text) => text.includes(Buffer.from('hush-hush').toString('base64')))).toHaveLength(1);
+    const services = all.filter(({ kind }) => kind === 'Service').map((one) => JSON.stringify(one['spec']));
+    expect(services.filter((text) => text.includes('tancho-edges'))).toEqual([]);
+  });
+
+  it('are so many behind a service, where a number is given', async () => {
+    const all = await printed('--edges', '3', '--edge-token', 'hush-hush');
+    const named = all.filter(({ metadata: { name } }) => name === 'tancho-edges').map(({ kind }) => kind);
+    expect(named).toEqual(['Secret', 'Deployment', 'PodDisruptionBudget', 'Service']);
+    expect(
+      JSON.stringify(all.find(({ kind, metadata: { name } }) => kind === 'Deployment' && name === 'tancho-edges')),
+    ).not.toContain('hostPort');
   });
 });
 
@@ -153,6 +196,21 @@ describe('in a cluster', () => {
     expect(keyThere()).not.toBe('');
     const again = await world.run(['install', 'kubernetes', '--remove', '--yes', ...there]);
     expect(again.code, again.err).toBe(0);
+  });
+
+  it('edges go where they are wanted, and away when they are not', async () => {
+    const apply = (...more: string[]) => world.run([...ARGS, '--apply', ...more, ...there]);
+    const nodes = await apply('--edges', 'nodes', '--edge-token', 'x');
+    expect(nodes.code, nodes.err).toBe(0);
+    expect(find('daemonsets', 'tancho-edges')).not.toBeNull();
+    await apply('--edges', '2', '--edge-token', 'x');
+    expect(find('daemonsets', 'tancho-edges')).toBeNull();
+    expect(find('deployments', 'tancho-edges')).not.toBeNull();
+    const without = await apply();
+    expect(without.out).toContain('without Deployment tancho/tancho-edges');
+    expect(find('deployments', 'tancho-edges')).toBeNull();
+    expect(find('secrets', 'tancho-edges')).toBeNull();
+    expect(find('deployments')).not.toBeNull();
   });
 
   it('a login that may not is told so, with what to use instead', async () => {

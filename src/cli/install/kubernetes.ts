@@ -6,7 +6,8 @@ import type { Cli } from '../cli.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { confirm } from '../prompt.ts';
 import type { Cluster } from './cluster.ts';
-import { type Installation, type Manifest, manifestsOf, NAME, PORTS } from './manifests.ts';
+import { EDGES, edgeManifests } from './edge-manifests.ts';
+import { type EdgesWanted, type Installation, type Manifest, manifestsOf, NAME, PORTS } from './manifests.ts';
 
 export interface KubernetesFlags {
   readonly image?: string;
@@ -21,6 +22,8 @@ export interface KubernetesFlags {
   readonly appsNamespace: string;
   readonly pullSecret?: string;
   readonly service: string;
+  readonly edges?: string;
+  readonly edgeToken?: string;
   readonly set?: readonly string[];
   readonly privilegedBuilds?: boolean;
   readonly showUsage?: boolean;
@@ -46,7 +49,7 @@ export async function installKubernetes(cli: Cli, flags: KubernetesFlags): Promi
       cli.warn(`The key in the Secret ${NAME} is a new one: keep it, and give it to later runs (${KEY}).`);
       return newKeyLine();
     };
-    const manifests = manifestsOf(installationOf(cli, flags, newKey));
+    const manifests = allOf(installationOf(cli, flags, newKey));
     cli.show(manifests, () =>
       manifests
         .map((manifest) => stringify(manifest, YAML))
@@ -64,12 +67,15 @@ export async function installKubernetes(cli: Cli, flags: KubernetesFlags): Promi
       'Leave --secret-key and TANCHO_SECRET_KEY out: the key that is there is kept.',
     );
   }
-  const manifests = manifestsOf(installation);
+  const manifests = allOf(installation);
   await cli.during('Applying', async (say) => {
     for (const manifest of manifests) {
       await cluster.apply(manifest);
       say(titleOf(manifest));
     }
+    const titles = new Set(manifests.map(titleOf));
+    for (const manifest of everyEdge(installation).filter((one) => !titles.has(titleOf(one))))
+      if (await cluster.remove(manifest)) say(`without ${titleOf(manifest)}`);
   });
   cli.note(`Watch it come up: kubectl -n ${flags.namespace} rollout status deployment/${NAME}`);
 }
@@ -78,12 +84,21 @@ async function remove(cli: Cli, flags: KubernetesFlags): Promise<void> {
   const cluster = await clusterOf(cli, flags);
   const what = `the servers in the namespace ${flags.namespace} of ${cluster.description}`;
   if (flags.yes !== true) await confirm(cli, `Remove ${what}? Apps go on, and the database stays.`, '--yes');
-  const none = { image: '', servers: 0, serviceType: 'ClusterIP', pullSecret: null, settings: {}, secrets: {} };
+  const none = {
+    image: '',
+    servers: 0,
+    serviceType: 'ClusterIP',
+    pullSecret: null,
+    edges: null,
+    settings: {},
+    secrets: {},
+  };
   const { namespace, appsNamespace } = flags;
-  const all = manifestsOf({ ...none, namespace, appsNamespace, isPrivileged: false, showsUsage: true });
+  const bare = { ...none, namespace, appsNamespace, isPrivileged: false, showsUsage: true };
+  const all = [...manifestsOf(bare), ...everyEdge(bare)];
   await cli.during('Removing', async (say) => {
     // With its key: without it nobody reads the secrets in the database.
-    for (const manifest of all.reverse().filter(({ kind }) => kind !== 'Namespace' && kind !== 'Secret')) {
+    for (const manifest of all.reverse().filter(isRemoved)) {
       if (await cluster.remove(manifest)) say(titleOf(manifest));
     }
   });
@@ -132,12 +147,40 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
   };
   const entries = Object.entries(all);
   return {
-    ...{ namespace, appsNamespace, image, servers, serviceType: service, pullSecret },
+    ...{ namespace, appsNamespace, image, servers, serviceType: service, pullSecret, edges: edgesOf(cli, flags) },
     isPrivileged: flags.privilegedBuilds === true,
     showsUsage: flags.showUsage === true,
     settings: Object.fromEntries(entries.filter(([name]) => !SECRET.test(name))),
     secrets: Object.fromEntries(entries.filter(([name]) => SECRET.test(name))),
   };
+}
+
+function allOf(installation: Installation): Manifest[] {
+  return [...manifestsOf(installation), ...edgeManifests(installation, installation.edges)];
+}
+
+function isRemoved({ kind, metadata: { name } }: Manifest): boolean {
+  return kind !== 'Namespace' && (kind !== 'Secret' || name === EDGES);
+}
+
+/** As they may have been wanted before. */
+function everyEdge(installation: Installation): Manifest[] {
+  const all = (['nodes', 1] as const).flatMap((where) => edgeManifests(installation, { where, token: '' }));
+  return [...new Map(all.map((manifest) => [titleOf(manifest), manifest])).values()];
+}
+
+/** Throws UsageError. */
+function edgesOf(cli: Cli, { edges, edgeToken }: KubernetesFlags): EdgesWanted | null {
+  if (edges === undefined) return null;
+  const where = edges === 'nodes' ? edges : Number(edges);
+  if (where !== 'nodes' && (!Number.isInteger(where) || where < 1 || where > 1_000))
+    throw new UsageError('--edges is "nodes", for one on each, or a number from 1 to 1000.');
+  const token = edgeToken ?? cli.context.env['TANCHO_EDGE_TOKEN'] ?? '';
+  if (token !== '') return { where, token };
+  throw new UsageError(
+    'Edges follow servers by a token of theirs.',
+    'Once the servers run: set TANCHO_EDGE_TOKEN to what "tancho edge token-create cluster" prints.',
+  );
 }
 
 function variable(text: string): [string, string] {

@@ -1,4 +1,5 @@
 /** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
+
 export interface Installation {
   readonly namespace: string;
   readonly appsNamespace: string;
@@ -6,6 +7,8 @@ export interface Installation {
   readonly servers: number;
   readonly serviceType: string;
   readonly pullSecret: string | null;
+  /** Null: servers have theirs, and there are no others. */
+  readonly edges: EdgesWanted | null;
   /** Servers build code. */
   readonly isPrivileged: boolean;
   readonly showsUsage: boolean;
@@ -13,6 +16,12 @@ export interface Installation {
   readonly settings: Readonly<Record<string, string>>;
   /** Those whose values nobody is to see. */
   readonly secrets: Readonly<Record<string, string>>;
+}
+
+export interface EdgesWanted {
+  /** `nodes`: one on each, at its ports 80 and 443; else so many behind a Service. */
+  readonly where: 'nodes' | number;
+  readonly token: string;
 }
 
 /** An object, and how its kind is addressed. */
@@ -68,7 +77,7 @@ export function manifestsOf(installation: Installation): Manifest[] {
   ];
 }
 
-function made(
+export function made(
   apiVersion: string,
   kind: string,
   name: string,

@@ -21,10 +21,24 @@ export interface ServerDoor {
   onSignal(listener: (signal: StopSignal) => void): void;
   /** Ends this process at once. */
   exit(code: number): void;
+  /** Resolves once it serves by what it knows; it follows whoever of the servers answers. */
+  startEdge(options: EdgeAsked): Promise<RunningEdge>;
   /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */
   pushProgram(image: ProgramImage): Promise<string>;
   /** Copies the state of a stopped server from its files to an empty PostgreSQL: all or nothing. */
   moveState(move: StateMove): Promise<CopiedTable[]>;
+}
+
+interface EdgeAsked {
+  readonly servers: readonly string[];
+  readonly token: string;
+  readonly name: string;
+}
+
+interface RunningEdge {
+  readonly listen: string;
+  readonly tlsListen: string | null;
+  stop(): Promise<void>;
 }
 
 interface CopiedTable {

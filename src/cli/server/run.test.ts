@@ -23,6 +23,7 @@ function door(parts: Partial<RunningServer> = {}) {
     ...parts,
   };
   const own: ServerDoor = {
+    startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => server,

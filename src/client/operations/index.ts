@@ -12,6 +12,8 @@ import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
 import { DRAINS_CALLS, type DrainsTypes } from './drains.ts';
 import { EDGE_CALLS, type EdgeTypes } from './edge.ts';
+import { EDGE_TOKENS_CALLS, type EdgeTokensTypes } from './edge-tokens.ts';
+import { EDGES_CALLS, type EdgesTypes } from './edges.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { EVENTS_CALLS, type EventsTypes } from './events.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
@@ -49,6 +51,8 @@ export type Operations = AlertsTypes &
   DiagnosisTypes &
   DrainsTypes &
   EdgeTypes &
+  EdgeTokensTypes &
+  EdgesTypes &
   EnvTypes &
   EventsTypes &
   HealersTypes &
@@ -87,6 +91,8 @@ export const CALLS = {
   ...DIAGNOSIS_CALLS,
   ...DRAINS_CALLS,
   ...EDGE_CALLS,
+  ...EDGE_TOKENS_CALLS,
+  ...EDGES_CALLS,
   ...ENV_CALLS,
   ...EVENTS_CALLS,
   ...HEALERS_CALLS,

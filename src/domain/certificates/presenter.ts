@@ -1,4 +1,7 @@
 /** Keeps the router's certificate set equal to what the store has and which challenges are open. Owns when a set is handed over. */
+import { type News, NO_NEWS } from '../controls/news.ts';
+import type { Peers } from '../controls/peers.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { AlpnChallenge, Certificate, CertificateSet, HttpChallenge, Router } from '../routes/router.ts';
 import type { Store } from '../store.ts';
 import type { Challenge } from './authority.ts';
@@ -12,7 +15,21 @@ interface PresenterDeps {
   readonly router: Pick<Router, 'applyCertificates' | 'certificates'>;
   readonly domain: string;
   readonly now: () => Date;
+  readonly logger: Logger;
+  /** Of other controls, whose edges present the same, and answer the same challenges; absent: there are none. */
+  readonly news?: News;
+  readonly peers?: Pick<Peers, 'all' | 'on'>;
 }
+
+/** What is told of a challenge: with nothing in it, it is over. */
+interface Told {
+  readonly key: string;
+  readonly http?: HttpChallenge;
+  readonly alpn?: AlpnChallenge;
+}
+
+/** For other controls to answer a challenge, too; who does not is logged. */
+const PEERS_MS = 10_000;
 
 export class Presenter {
   readonly #deps: PresenterDeps;
@@ -44,6 +61,19 @@ export class Presenter {
     return this.#next;
   }
 
+  /** Presents what there is, and from now on what other controls change; to be called where there are others. */
+  follow(): void {
+    const { news = NO_NEWS, peers, logger } = this.#deps;
+    const publish = (): Promise<void> =>
+      bestEffort(logger, 'presenting the certificates that another control has changed', () => this.publish());
+    news.on('certificates', () => void publish());
+    peers?.on('challenges', async (subjects) => {
+      for (const subject of subjects) this.#take(JSON.parse(subject) as Told);
+      await this.publish();
+    });
+    void publish();
+  }
+
   /** Whether the router has been given a certificate for this host name. */
   presents(host: string): boolean {
     return this.#presented.some((names) => coversAny({ names }, host));
@@ -53,20 +83,31 @@ export class Presenter {
   async present(challenge: Extract<Challenge, { kind: 'http-01' | 'tls-alpn-01' }>): Promise<() => Promise<void>> {
     const { name } = challenge;
     const key = `${name} ${challenge.kind === 'http-01' ? challenge.token : ''}`;
-    if (challenge.kind === 'http-01')
-      this.#http.set(key, { token: challenge.token, answer: challenge.answer, host: name });
-    else this.#alpn.set(key, { name, chain: challenge.chain, key: challenge.key });
-    const withdraw = (): Promise<void> => {
-      (challenge.kind === 'http-01' ? this.#http : this.#alpn).delete(key);
-      return this.publish();
+    const opened: Told =
+      challenge.kind === 'http-01'
+        ? { key, http: { token: challenge.token, answer: challenge.answer, host: name } }
+        : { key, alpn: { name, chain: challenge.chain, key: challenge.key } };
+    this.#take(opened);
+    const tell = async (told: Told): Promise<void> =>
+      this.#deps.peers?.all('challenges', [JSON.stringify(told)], PEERS_MS);
+    const withdraw = async (): Promise<void> => {
+      this.#take({ key });
+      await Promise.all([this.publish(), tell({ key })]);
     };
     try {
-      await this.publish();
+      await Promise.all([this.publish(), tell(opened)]);
     } catch (error) {
       await withdraw().catch(() => undefined);
       throw error;
     }
     return withdraw;
+  }
+
+  #take({ key, http, alpn }: Told): void {
+    this.#http.delete(key);
+    this.#alpn.delete(key);
+    if (http !== undefined) this.#http.set(key, http);
+    if (alpn !== undefined) this.#alpn.set(key, alpn);
   }
 
   async #apply(): Promise<void> {
@@ -81,6 +122,7 @@ export class Presenter {
     await this.#deps.router.applyCertificates({ version, ...content });
     this.#applied = text;
     this.#presented = content.certificates.map(({ names }) => names);
+    this.#deps.news?.tell('certificates', '');
   }
 
   async #certificates(): Promise<Certificate[]> {

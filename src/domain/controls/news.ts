@@ -5,11 +5,21 @@
 
 /**
  * `routes`: what leads to an app, or '' for all, may have changed. `log`: an app's log has new entries. `callers`: who may do what has
- * changed. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
+ * changed. `certificates`: there are others. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
  * `done`: see peers.ts.
  */
 export type Topic =
-  'routes' | 'log' | 'callers' | 'cancel' | 'audit' | 'webhooks' | 'drains' | 'throttle' | 'ask' | 'done';
+  | 'routes'
+  | 'log'
+  | 'callers'
+  | 'certificates'
+  | 'cancel'
+  | 'audit'
+  | 'webhooks'
+  | 'drains'
+  | 'throttle'
+  | 'ask'
+  | 'done';
 
 /** Null: anything may have happened. */
 export type NewsListener = (subject: string | null) => void;

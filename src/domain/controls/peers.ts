@@ -1,19 +1,28 @@
-/** Asks all other controls to do something, and waits until each has done it or is known to be dead. */
+/**
+ * Asks all other controls to do something, and waits until each has done it or is known to be dead. Each speaks for the edges elsewhere that
+ * follow it; one that follows nobody just now is waited for as long as its lease lasts.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
+import { EDGE_PREFIX } from './edge-prefix.ts';
 import { CONTROL_PREFIX } from './control-lease.ts';
 import type { News } from './news.ts';
 
-/** `routes`: its router is to have what leads to an app. `drain`: its router is to be free of requests of some units. */
-type Question = 'routes' | 'drain';
+/**
+ * `routes`: its router is to have what leads to an app. `drain`: its router is to be free of requests of some units. `challenges`: its router
+ * is to answer, or no more, what an authority looks for.
+ */
+type Question = 'routes' | 'drain' | 'challenges';
 
 interface PeersDeps {
   readonly store: Pick<Store, 'leases'>;
   readonly news: News;
   /** Null: there are no others. */
   readonly owner: string | null;
+  /** Edges elsewhere that follow this control, by name: another object after each connection; absent: none do. */
+  readonly edges?: { readonly attached: ReadonlyMap<string, object> };
   readonly logger: Logger;
 }
 
@@ -21,15 +30,18 @@ type Work = (subjects: readonly string[]) => Promise<void>;
 
 /** A question is told again so often, for news may be lost. */
 const ASK_EVERY_MS = 250;
+const NO_EDGES: ReadonlyMap<string, object> = new Map();
 const KEPT_ANSWERS = 1_000;
+/** In one answer: news are short. */
+const EDGES_AT_ONCE = 100;
 
 export class Peers {
   readonly #deps: PeersDeps;
   readonly #work = new Map<string, Work>();
   /** Questions that wait, with who has answered, and how to wake who asks. */
   readonly #asked = new Map<string, { readonly done: Set<string>; readonly wake: AbortController[] }>();
-  /** What this control was asked, so that it does each once however often it hears of it. */
-  readonly #answers = new Map<string, 'at work' | 'done'>();
+  /** What this control was asked, so that it does each once however often it hears of it; with the edges that it was done for. */
+  readonly #answers = new Map<string, 'at work' | WeakSet<object>>();
 
   constructor(deps: PeersDeps) {
     this.#deps = deps;
@@ -37,9 +49,9 @@ export class Peers {
       if (subject !== null) void this.#answer(JSON.parse(subject) as string[]);
     });
     deps.news.on('done', (subject) => {
-      const [id = '', owner = ''] = subject?.split(' ') ?? [];
+      const [id = '', ...names] = subject?.split(' ') ?? [];
       const asked = this.#asked.get(id);
-      asked?.done.add(owner);
+      for (const name of names) asked?.done.add(name);
       for (const sleeper of asked?.wake.splice(0) ?? []) sleeper.abort();
     });
   }
@@ -49,22 +61,25 @@ export class Peers {
     this.#work.set(question, work);
   }
 
-  /** Resolves when all have done it; after `forMs` whatever some say, which is logged. */
+  /** Resolves when all have done it; after `forMs` whatever some say, which is logged. What this control does itself is begun by who asks. */
   async all(question: Question, subjects: readonly string[], forMs: number): Promise<void> {
-    const { news, owner, logger } = this.#deps;
-    if (owner === null) return;
+    const { news, logger } = this.#deps;
     const deadline = performance.now() + forMs;
     const id = randomHex(12);
     const asked = { done: new Set<string>(), wake: [] as AbortController[] };
+    const covered = new WeakSet(this.#attached.values());
     this.#asked.set(id, asked);
     try {
       for (;;) {
-        const missing = (await this.#others()).filter((other) => !asked.done.has(other));
+        const missing = [...(await this.#others()), ...(await this.#edgesBut(covered))].filter(
+          (other) => !asked.done.has(other),
+        );
         if (missing.length === 0) return;
         if (performance.now() > deadline) {
-          logger.warn({ question, missing }, 'other controls have not answered in time');
+          logger.warn({ question, missing }, 'other controls, or edges, have not answered in time');
           return;
         }
+        if (await this.#doForComers(question, subjects, covered)) continue;
         const sleeper = new AbortController();
         asked.wake.push(sleeper);
         news.tell('ask', JSON.stringify([id, question, ...subjects]));
@@ -75,8 +90,34 @@ export class Peers {
     }
   }
 
+  get #attached(): ReadonlyMap<string, object> {
+    return this.#deps.edges?.attached ?? NO_EDGES;
+  }
+
+  /** For edges that have come to this control since it began; true: there were some. */
+  async #doForComers(question: Question, subjects: readonly string[], covered: WeakSet<object>): Promise<boolean> {
+    const comers = [...this.#attached.values()].filter((edge) => !covered.has(edge));
+    if (comers.length === 0) return false;
+    await this.#work.get(question)?.(subjects);
+    for (const edge of comers) covered.add(edge);
+    return true;
+  }
+
+  /** Keys of the edges that are alive but for those that follow this control and are seen to. */
+  async #edgesBut(covered: WeakSet<object>): Promise<string[]> {
+    if (this.#deps.edges === undefined) return [];
+    const alive = (await this.#deps.store.leases(EDGE_PREFIX)).filter(({ isExpired }) => !isExpired);
+    return alive
+      .map(({ key }) => key)
+      .filter((key) => {
+        const edge = this.#attached.get(key.slice(EDGE_PREFIX.length));
+        return edge === undefined || !covered.has(edge);
+      });
+  }
+
   async #others(): Promise<string[]> {
     const { store, owner } = this.#deps;
+    if (owner === null) return [];
     const alive = (await store.leases(CONTROL_PREFIX)).filter(({ isExpired }) => !isExpired);
     return alive.map(({ key }) => key.slice(CONTROL_PREFIX.length)).filter((name) => name !== owner);
   }
@@ -85,12 +126,14 @@ export class Peers {
     const { news, owner, logger } = this.#deps;
     const known = this.#answers.get(id);
     if (known === 'at work') return;
-    if (known === undefined) {
+    let covered = known ?? null;
+    if (covered === null || [...this.#attached.values()].some((edge) => covered?.has(edge) === false)) {
       this.#answers.set(id, 'at work');
       for (const oldest of this.#answers.keys()) {
         if (this.#answers.size <= KEPT_ANSWERS) break;
         this.#answers.delete(oldest);
       }
+      const before = new WeakSet(this.#attached.values());
       // Who cannot do it does not hold up the others for ever: whoever asks has its own patience.
       let isDone = false;
       await bestEffort(logger, `doing what another control asks (${question})`, async () => {
@@ -98,8 +141,11 @@ export class Peers {
         isDone = true;
       });
       if (!isDone) return void this.#answers.delete(id);
-      this.#answers.set(id, 'done');
+      covered = before;
+      this.#answers.set(id, covered);
     }
-    news.tell('done', `${id} ${owner ?? ''}`);
+    const edges = [...this.#attached].filter(([, edge]) => covered.has(edge)).map(([name]) => EDGE_PREFIX + name);
+    for (let at = 0; at === 0 || at < edges.length; at += EDGES_AT_ONCE)
+      news.tell('done', [id, owner ?? '', ...edges.slice(at, at + EDGES_AT_ONCE)].join(' '));
   }
 }

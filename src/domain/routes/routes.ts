@@ -96,6 +96,13 @@ export class Routes {
     return this.#publishStale();
   }
 
+  /** Resolves when the router serves by what the store had after this call, whatever was told of it. */
+  async refresh(): Promise<void> {
+    if (isDeepStrictEqual(await this.#readAll(), this.#published)) return;
+    this.#markStale('all');
+    await this.#publishStale();
+  }
+
   /** What another control has changed; where nobody knows what, nothing is published that is known already. */
   #follow(app: string | null): void {
     const following = async (): Promise<void> => {

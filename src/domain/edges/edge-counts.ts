@@ -1,0 +1,56 @@
+/** What edges elsewhere have counted since this server asked them first; what they counted before is another server's. */
+import { answersSince, answersTogether, NO_ANSWERS } from '../../lib/answer-counts.ts';
+import type { AppTraffic } from '../routes/router.ts';
+
+/** Of edges that are gone, in case they come back. */
+const MOST_KEPT = 1_000;
+const NONE: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
+
+export class EdgeCounts {
+  /** By app. */
+  readonly #sums = new Map<string, AppTraffic>();
+  /** By edge and app, as it has told last. */
+  readonly #told = new Map<string, Map<string, AppTraffic>>();
+
+  of(app: string): AppTraffic {
+    return this.#sums.get(app) ?? NONE;
+  }
+
+  /** `edge`: its instance. */
+  tell(edge: string, app: string, counted: AppTraffic): void {
+    const told = this.#told.get(edge) ?? new Map<string, AppTraffic>();
+    this.#told.delete(edge);
+    this.#told.set(edge, told);
+    for (const oldest of this.#told.keys()) {
+      if (this.#told.size <= MOST_KEPT) break;
+      this.#told.delete(oldest);
+    }
+    const before = told.get(app);
+    told.set(app, counted);
+    if (before !== undefined) this.#sums.set(app, together(this.of(app), since(before, counted)));
+  }
+
+  /** Apps that there are no more. */
+  keepOnly(apps: ReadonlySet<string>): void {
+    for (const counts of [this.#sums, ...this.#told.values()])
+      for (const app of counts.keys()) if (!apps.has(app)) counts.delete(app);
+  }
+}
+
+/** One that was started again counts from nothing. */
+function since(before: AppTraffic, after: AppTraffic): AppTraffic {
+  if (after.requests < before.requests || after.failures < before.failures) return after;
+  return {
+    requests: after.requests - before.requests,
+    failures: after.failures - before.failures,
+    answers: answersSince(before.answers, after.answers),
+  };
+}
+
+export function together(one: AppTraffic, other: AppTraffic): AppTraffic {
+  return {
+    requests: one.requests + other.requests,
+    failures: one.failures + other.failures,
+    answers: answersTogether(one.answers, other.answers),
+  };
+}
