@@ -14,6 +14,7 @@ import { createDomain, type Domain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
 import { settingsOf } from './daemon/settings.ts';
+import { sharedMailer } from './daemon/shared-mailer.ts';
 import { NO_NEWS } from './domain/controls/news.ts';
 import { Controls } from './domain/controls/controls.ts';
 import { type ControlLease, type ControlLeaseOptions, takeControlLease } from './domain/controls/control-lease.ts';
@@ -106,7 +107,8 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   const news = isOneOfSeveral ? await openNews(config, logger) : NO_NEWS;
   const store = fence.guard(opened.store);
   const gitHost = config.databaseUrl === null ? opened.gitHost : await opened.gitHost.sharedBy(store);
-  const backends = { ...opened, store, gitHost };
+  const mailer = await sharedMailer(config, opened.mailer, { store, news, logger });
+  const backends = { ...opened, store, gitHost, mailer };
   const engine = demandOwnEngine(store, backends.provisioner, { owner, isOneOfSeveral });
   await engine.catch((error: unknown) => controlLease.release().then(() => Promise.reject(error as Error)));
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);

@@ -18,6 +18,7 @@ import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { RegistryReader, RegistryWriter } from './registries/registry-store.ts';
 import type { RepositoryReader, RepositoryWriter } from './deploys/repository-store.ts';
+import type { LetterReader, LetterWriter } from './users/letter-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 import type { VolumeReader, VolumeWriter } from './volumes/volume-store.ts';
 import type { WebhookReader, WebhookWriter } from './webhooks/webhook-store.ts';
@@ -47,6 +48,7 @@ export interface StoreReader
     ServiceReader,
     RegistryReader,
     RepositoryReader,
+    LetterReader,
     VolumeReader,
     WebhookReader,
     EventReader,
@@ -81,6 +83,7 @@ export interface StoreWriter
     ServiceWriter,
     RegistryWriter,
     RepositoryWriter,
+    LetterWriter,
     VolumeWriter,
     WebhookWriter,
     EventWriter,

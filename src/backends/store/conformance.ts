@@ -16,6 +16,7 @@ import { planCases } from './testing/plans.ts';
 import { platformCases } from './testing/platforms.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
+import { letterCases } from './testing/letters.ts';
 import { registryCases } from './testing/registries.ts';
 import { repositoryCases } from './testing/repositories.ts';
 import { releaseCases } from './testing/releases.ts';
@@ -43,6 +44,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   pools: poolCases,
   services: serviceCases,
   certificates: certificateCases,
+  letters: letterCases,
   registries: registryCases,
   volumes: volumeCases,
   drains: drainCases,
@@ -56,7 +58,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 149;
+const CASES = 150;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

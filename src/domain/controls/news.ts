@@ -5,7 +5,7 @@
 
 /**
  * `routes`: what leads to an app, or '' for all, may have changed. `log`: an app's log has new entries. `callers`: who may do what has
- * changed. `certificates`: there are others. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
+ * changed. `certificates`: there are others. `letters`: one was written. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
  * `done`: see peers.ts.
  */
 export type Topic =
@@ -13,6 +13,7 @@ export type Topic =
   | 'log'
   | 'callers'
   | 'certificates'
+  | 'letters'
   | 'cancel'
   | 'audit'
   | 'webhooks'

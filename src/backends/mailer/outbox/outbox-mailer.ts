@@ -5,7 +5,7 @@
 import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
-import type { Mailer } from '../../../domain/users/mailer.ts';
+import type { Mail, Mailer } from '../../../domain/users/mailer.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { letter } from '../letter.ts';
@@ -20,36 +20,23 @@ export interface OutboxOptions {
   readonly kept?: number;
 }
 
-const KEPT = 500;
+export const KEPT = 500;
 const LETTER = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.eml$/;
 
+export interface Letter {
+  /** Sorts by time. */
+  readonly name: string;
+  readonly text: string;
+}
+
 export function createOutboxMailer(options: OutboxOptions): Mailer {
-  const { directory, from, now, logger, kept = KEPT } = options;
-
-  async function write(name: string, text: Buffer): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await chmod(directory, 0o700);
-    const aside = join(directory, `.${name}`);
-    const handle = await open(aside, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-    } finally {
-      await handle.close();
-    }
-    await rename(aside, join(directory, name));
-    const letters = (await readdir(directory)).filter((other) => LETTER.test(other)).sort();
-    for (const old of letters.slice(0, Math.max(0, letters.length - kept)))
-      await rm(join(directory, old), { force: true });
-  }
-
+  const { directory, logger, kept = KEPT } = options;
   return {
     description: `files in ${directory}`,
     async send(mail) {
-      const date = now();
-      const id = randomHex(16);
-      const name = `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`;
+      const written = await letterOf(mail, options);
       try {
-        await write(name, await message(letter(mail, { from, date, id })));
+        await writeLetter(directory, written, kept);
       } catch (error) {
         logger.error({ err: error, directory }, 'a letter could not be written');
         throw new PlatformError('unavailable', 'The mail could not be sent.', {
@@ -58,11 +45,34 @@ export function createOutboxMailer(options: OutboxOptions): Mailer {
         });
       }
       logger.info(
-        { file: join(directory, name) },
+        { file: join(directory, written.name) },
         'a letter was put into the outbox, for no mail server is configured',
       );
     },
   };
+}
+
+export async function letterOf(mail: Mail, { from, now }: Pick<OutboxOptions, 'from' | 'now'>): Promise<Letter> {
+  const date = now();
+  const id = randomHex(16);
+  const bytes = await message(letter(mail, { from, date, id }));
+  return { name: `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`, text: bytes.toString() };
+}
+
+export async function writeLetter(directory: string, { name, text }: Letter, kept: number): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+  const aside = join(directory, `.${name}`);
+  const handle = await open(aside, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+  await rename(aside, join(directory, name));
+  const letters = (await readdir(directory)).filter((other) => LETTER.test(other)).sort();
+  for (const old of letters.slice(0, Math.max(0, letters.length - kept)))
+    await rm(join(directory, old), { force: true });
 }
 
 /** As it would travel (RFC 5322). */

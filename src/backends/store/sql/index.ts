@@ -31,6 +31,7 @@ import { platformReader, platformWriter } from './platforms.ts';
 import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
+import { letterReader, letterWriter } from './letters.ts';
 import { registryReader, registryWriter } from './registry-logins.ts';
 import { repositoryReader, repositoryWriter } from './repositories.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
@@ -133,6 +134,7 @@ function reader(scope: Scope): StoreReader {
     ...serviceReader(scope),
     ...instanceReader(scope),
     ...bindingReader(scope),
+    ...letterReader(scope),
     ...registryReader(scope),
     ...volumeReader(scope),
     ...certificateReader(scope),
@@ -168,6 +170,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...serviceWriter(scope),
     ...instanceWriter(scope),
     ...bindingWriter(scope),
+    ...letterWriter(scope),
     ...registryWriter(scope),
     ...volumeWriter(scope),
     ...certificateWriter(scope),

@@ -31,6 +31,7 @@ export interface Tables {
   instances: InstancesTable;
   instance_teams: { instance: string; team: string };
   bindings: BindingsTable;
+  letters: { name: string; sealed_text: string };
   registry_logins: RegistryLoginsTable;
   volumes: VolumesTable;
   certificates: CertificatesTable;

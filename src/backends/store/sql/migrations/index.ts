@@ -28,6 +28,7 @@ import { publishedImages } from './0025-published-images.ts';
 import { leaseTokens } from './0026-lease-tokens.ts';
 import { controls } from './0027-controls.ts';
 import { repositories } from './0028-repositories.ts';
+import { letters } from './0029-letters.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -62,6 +63,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0026_lease_tokens': leaseTokens(kind),
       '0027_controls': controls(kind),
       '0028_repositories': repositories(kind),
+      '0029_letters': letters(kind),
     },
   };
 }
