@@ -1,14 +1,25 @@
 /** The dashboard in a real browser: what everybody meets first. The rest is in the long files beside it. */
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { compressedBytes } from '../support/compressed-bytes.ts';
+import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
 import { needsBrowser } from '../support/needs-browser.ts';
 import { request, startWorld, type World } from '../support/world.ts';
 
 const MOST_BYTES = 100 * 1024;
+/** So long in starting that a page sees it there. */
+const SLOW_APP = {
+  ...nodeApp(''),
+  'server.js': `const server = require('node:http').createServer((_, response) => response.end('at last'));
+setTimeout(() => server.listen(process.env.PORT), 12_000);
+`,
+};
+const execute = promisify(execFile);
 
 describe('the dashboard', () => {
   let world: World;
@@ -92,6 +103,36 @@ describe('the dashboard', () => {
     await again.context.close();
   });
 
+  it('teaches the first push by the key, the address and the name of who looks, and shows it as it arrives', async () => {
+    const { page, context, faults } = await visit(browser);
+    const identity = await createIdentity();
+    const tree = await createWorkTree(SLOW_APP, identity);
+    await signIn(page, world, '/apps/shop');
+    await page.getByLabel('Public key').fill(identity.publicKey);
+    await page.getByRole('button', { name: 'Add key' }).click();
+    await page.getByRole('heading', { name: /^Your key: / }).waitFor();
+    const taught = (await page.locator('.steps .code').textContent()) ?? '';
+    const commands = taught.split('\n').map((line) => line.trim().split(' '));
+    expect(commands.map(([program]) => program)).toEqual(['git', 'git']);
+    expect(taught).toContain(`:${world.ssh.port}/shop.git`);
+    const [remote = [], push = []] = commands.map(([, ...args]) => args);
+    await execute('git', remote, { cwd: tree.dir, env: tree.env });
+    const pushed = execute('git', push, { cwd: tree.dir, env: tree.env });
+    await page.getByRole('link', { name: 'Watch the deploy' }).click();
+    // As it happens: the step it is at, and what it has said so far.
+    const steps = page.getByRole('list', { name: 'Steps of the deploy' });
+    await steps.locator('[aria-current="step"]').getByText('starting').waitFor();
+    const said = page.getByRole('log', { name: 'What the deploy said' });
+    await said.getByText('Starting release 1').waitFor();
+    expect(await page.getByText('serves at').count()).toBe(0);
+    await pushed;
+    await page.getByText('No request failed during the switch').waitFor();
+    expect((await world.fetchApp('shop')).text).toBe('at last');
+    expect(faults).toEqual([]);
+    await context.close();
+    await Promise.all([tree.dispose(), identity.dispose()]);
+  });
+
   it('says so when the server is away, and goes on by itself when it is back', async () => {
     const { page, context, faults } = await visit(browser, { width: 360, height: 740, isDark: true });
     await signIn(page, world);
@@ -101,7 +142,7 @@ describe('the dashboard', () => {
     await world.startAgain();
     await page.getByText('The server does not answer').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: /shop/ }).click();
-    await page.getByText('Waiting for the first push').waitFor();
+    await page.getByRole('heading', { name: 'Processes and units' }).waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -15,7 +15,7 @@ export interface Resource<T> {
 }
 
 export const OFTEN_MS = 2_500;
-const USUALLY_MS = 5_000;
+export const USUALLY_MS = 5_000;
 
 /** `key`: of what is read; another one is another resource. */
 export function useResource<T>(

@@ -3,7 +3,7 @@ import type { App, Deploy, Unit } from '../api/operations.ts';
 import { appUrl, isWebUrl } from '../data/app-url.ts';
 import { originOf } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
-import { type Resource, useResource } from '../data/resource.ts';
+import { type Resource, USUALLY_MS, useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded, Time } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -15,10 +15,16 @@ import { AppVitals } from './app-vitals.tsx';
 import { Broken } from './broken.tsx';
 import { FirstPush } from './first-push.tsx';
 
+/** For the first push: somebody waits for it. */
+const AWAITED_MS = 1_000;
+
 export default function AppOverview({ params: { app: name = '' } }: { params: Params }) {
   const app = useApp(name);
-  const deploys = useResource(`deploys ${name}`, (signal) =>
-    call('GET /deploys', { query: { app: name, limit: 5 }, signal }),
+  const isNew = app.data.value?.State === 'created';
+  const deploys = useResource(
+    `deploys ${name}`,
+    (signal) => call('GET /deploys', { query: { app: name, limit: 5 }, signal }),
+    isNew ? AWAITED_MS : USUALLY_MS,
   );
   return (
     <AppFrame app={app} name={name}>

@@ -208,7 +208,7 @@ function Charts({ found: { app, range, points, stepMs } }: { found: Found }) {
   if (points.length < 2) {
     return (
       <Empty title="Nothing was measured in this time" icon="health">
-        <p>A running app is measured every ten seconds; a restart of the server begins anew.</p>
+        <p>A running app is measured every ten seconds.</p>
       </Empty>
     );
   }
