@@ -71,6 +71,8 @@ function Open() {
     if (event.key === 'ArrowDown') setChosen(Math.min(current + 1, ways.length - 1));
     else if (event.key === 'ArrowUp') setChosen(Math.max(current - 1, 0));
     else if (event.key === 'Enter') go(ways[current]);
+    // A field for searches would only be emptied by it.
+    else if (event.key === 'Escape') close();
     else return;
     event.preventDefault();
   };
