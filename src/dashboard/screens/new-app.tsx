@@ -4,21 +4,23 @@ import { Card, Head, Loaded, Note } from '../parts/content.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
 import { at, BASE, navigate } from '../routing/location.ts';
 
-/** What a new app can be made of. */
+/** What has to be known to make a new app. */
 async function choices(signal: AbortSignal) {
-  const [platforms, teams, pools, plans] = await Promise.all([
-    call('GET /platforms', { signal }),
+  const [teams, pools, plans] = await Promise.all([
     call('GET /teams', { signal }),
     call('GET /1.0/pools', { signal }),
     call('GET /plans', { signal }),
   ]);
-  return { platforms: platforms.filter(({ Disabled }) => !Disabled), teams, pools, plans };
+  return { teams, pools, plans };
 }
 
 const NEVER_MS = 60_000;
 
 export default function NewApp() {
   const found = useResource('choices', choices, NEVER_MS);
+  // Its tools are tried when somebody first asks, and nobody has to choose one.
+  const known = useResource('platforms', (signal) => call('GET /platforms', { signal }), NEVER_MS);
+  const platforms = (known.data.value ?? []).filter(({ Disabled }) => !Disabled);
   const create = async (values: Record<string, string>): Promise<void> => {
     const { name = '', description = '', platform = '', team = '', pool = '', plan = '', newTeam = '' } = values;
     if (newTeam !== '') await call('POST /teams', { body: { name: newTeam } });
@@ -32,7 +34,7 @@ export default function NewApp() {
     <>
       <Head title="New app" crumbs={<a href={BASE}>Apps</a>} />
       <Loaded from={found}>
-        {({ platforms, teams, pools, plans }) => (
+        {({ teams, pools, plans }) => (
           <Card>
             <Form action="Create app" onSubmit={create} onCancel={() => navigate('/')}>
               <Field
