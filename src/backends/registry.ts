@@ -118,7 +118,7 @@ interface BackendOptions {
 /** Closed with all others. */
 type Keep = <T extends { close(): Promise<void> }>(opening: Promise<T>) => Promise<T>;
 
-/** Opens everything that does not depend on each other at once; when one cannot be had, the others are closed again. */
+/** Opens the stores, then everything else at once; when one cannot be had, the others are closed again. */
 export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
   const { logger, allowLoopback, ownPorts } = options;
   const addresses = { allow: config.providersAllow, allowLoopback, ownPorts };
@@ -136,7 +136,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const artifacts = new LocalArtifacts(home('slugs'));
   const images = imagesOf(config, addresses, artifacts);
   const user = await userOfEdge(config, logger);
-  const opened = keep(openSandbox(config, home('sandbox'), user));
+  // A program that cannot read the state, being older or without its database, leaves alone what runs and serves: so this is first.
+  const reading = openStores(config, logger, keep);
+  const opened = reading.then(() => keep(openSandbox(config, home('sandbox'), user)));
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
 
@@ -168,12 +170,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     gitHost: await keep(reposOf(config, options)),
   });
 
-  const opening = [
-    openStores(config, logger, keep),
-    openEngine(),
-    openRouter(config, options, { opened, user, closers }),
-    openGitHost(),
-  ] as const;
+  const routing = reading.then(() => openRouter(config, options, { opened, user, closers }));
+  const opening = [reading, openEngine(), routing, openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);

@@ -1,5 +1,5 @@
 /** Every way in which `tancho server` cannot start: it says so in a line or two, ends with an error, and leaves nothing running. */
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -8,7 +8,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { allGone, processesOf } from '../support/processes-of.ts';
-import { run } from '../support/world.ts';
+import { allowPush, createIdentity, createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
+import { otherBuild } from '../support/other-build.ts';
+import { until } from '../support/until.ts';
+import { edgePid, run, startWorld, type World } from '../support/world.ts';
 
 /** Whom the home belongs to that this process may not read. */
 const SOMEBODY_ELSE = 65_534;
@@ -146,6 +149,72 @@ describe.concurrent('the start is refused with', () => {
     await allGone(await processesOf(env.TANCHO_HOME));
   });
 });
+
+describe('beside apps that serve', () => {
+  let world: World;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    const ann = await createIdentity();
+    const token = await allowPush(world, ann);
+    await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'steady', platform: 'nodejs' }) });
+    const work = await createWorkTree(nodeApp('steady'), ann);
+    const pushed = await work.push(sshUrl(world, 'steady'));
+    expect(pushed.code, pushed.stderr).toBe(0);
+    await work.dispose();
+    await ann.dispose();
+  });
+  afterAll(() => world.dispose());
+
+  it('a version that is older than the database is refused, and touches neither them nor the edge nor whoever looks after them', async () => {
+    const edge = await edgePid(world);
+    const keeper = async (): Promise<number> =>
+      Number(await readFile(path.join(world.home, 'run', 'keeper.pid'), 'utf8').catch(() => '0'));
+    await world.end('SIGTERM');
+    setNewest(world.home, "insert into migrations values ('9999_from_the_future', '2050')");
+    world.program = await otherBuild(folder, 'older');
+    const asked = askAgainAndAgain(world);
+    await expect(world.startAgain()).rejects.toThrow(/made by a newer version of Tancho/);
+    await until(async () => (await keeper()) > 0, { what: 'the keeper' });
+    const { answers, failures } = await asked.stop();
+    expect(failures).toEqual([]);
+    expect(answers).toBeGreaterThan(0);
+    expect(await edgePid(world)).toBe(edge);
+    setNewest(world.home, "delete from migrations where name = '9999_from_the_future'");
+    await world.startAgain();
+    expect((await world.fetchApp('steady')).status).toBe(200);
+  });
+});
+
+/** Requests one after the other, until told to stop. */
+function askAgainAndAgain(world: World): { stop(): Promise<{ answers: number; failures: string[] }> } {
+  let isOver = false;
+  let answers = 0;
+  const failures: string[] = [];
+  const asking = (async () => {
+    while (!isOver) {
+      const status = await world.fetchApp('steady').then(
+        (answer) => answer.status,
+        (error: Error) => error.message,
+      );
+      if (status === 200) answers += 1;
+      else failures.push(String(status));
+    }
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await asking;
+      return { answers, failures };
+    },
+  };
+}
+
+function setNewest(home: string, statement: string): void {
+  const database = new DatabaseSync(path.join(home, 'tancho.db'));
+  database.exec(statement);
+  database.close();
+}
 
 async function writeInto(home: string, name: string, text: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
