@@ -2,9 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSqlStore } from '../backends/store/sql/index.ts';
-import { SILENT } from '../lib/logger.ts';
-import { newSealKey, Sealer } from '../lib/seal.ts';
+import { openEmptyStore } from '../../test/support/empty-databases.ts';
 import { Fence } from './fence.ts';
 import { Leases } from './leases.ts';
 import type { Lease, Store } from './store.ts';
@@ -13,8 +11,7 @@ let folder = '';
 let bare: Store;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-fence-'));
-  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
-  bare = await createSqlStore({ kind: 'sqlite', file: join(folder, 'tancho.db') }, deps);
+  bare = await openEmptyStore(folder);
 });
 afterEach(async () => {
   await bare.close();

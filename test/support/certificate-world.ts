@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSqlStore } from '../../src/backends/store/sql/index.ts';
+import { openEmptyStore } from './empty-databases.ts';
 import { app, populate } from '../../src/backends/store/testing/records.ts';
 import { type CertificateAuthority, type IssueRequest, IssueFailure } from '../../src/domain/certificates/authority.ts';
 import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
@@ -15,7 +15,6 @@ import { CertificateUpkeep } from '../../src/domain/certificates/upkeep.ts';
 import type { CertificateSet } from '../../src/domain/routes/router.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { SILENT } from '../../src/lib/logger.ts';
-import { newSealKey, Sealer } from '../../src/lib/seal.ts';
 import { makeLeaf, makeRoot } from '../../src/lib/x509/certificate.ts';
 import { newKey } from '../../src/lib/x509/names.ts';
 
@@ -135,11 +134,7 @@ export interface WorldOptions {
 
 export async function certificateWorld(options: WorldOptions = {}): Promise<CertificateWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'tancho-certificates-'));
-  const sealer = new Sealer([newSealKey()]);
-  const store = await createSqlStore(
-    { kind: 'sqlite', file: join(directory, 'tancho.db') },
-    { sealer, logger: SILENT },
-  );
+  const store = await openEmptyStore(directory);
   await populate(store);
   let at = Date.parse('2026-11-25T00:00:00Z');
   const now = (): Date => new Date(at);

@@ -18,6 +18,7 @@ import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memor
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
 import { createEngines } from '../../src/backends/provisioner/engines.ts';
 import type { Engines } from '../../src/domain/units/engines.ts';
+import { COPY_SEALER, copyOfEmpty } from './empty-databases.ts';
 import { MemoryImageRegistry } from './memory-image-registry.ts';
 import { MemoryArtifacts } from '../../src/backends/artifact-store/memory/memory-artifacts.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
@@ -31,7 +32,6 @@ import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
 import type { ProviderTimeouts } from '../../src/domain/services/provider.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
-import { newSealKey, Sealer } from '../../src/lib/seal.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { type ControlOptions, createWorld, type DomainWorld } from './domain-wiring.ts';
 import { MemoryBuilder, MemoryImages, MemoryRepositories } from './memory-builds.ts';
@@ -121,13 +121,13 @@ async function createMachine(
   databaseUrl: string | null = null,
 ): Promise<Machine> {
   const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
-  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
-  const place = (name: string) =>
+  const deps = { sealer: COPY_SEALER, logger: SILENT };
+  const place = async (name: 'tancho.db' | 'logs.db') =>
     databaseUrl === null
-      ? ({ kind: 'sqlite', file: join(directory, name) } as const)
+      ? ({ kind: 'sqlite', file: await copyOfEmpty(name, directory) } as const)
       : ({ kind: 'postgres', url: databaseUrl } as const);
-  const store = await createSqlStore(place('tancho.db'), deps);
-  const logStore = await createSqlLogStore(place('logs.db'), deps);
+  const store = await createSqlStore(await place('tancho.db'), deps);
+  const logStore = await createSqlLogStore(await place('logs.db'), deps);
   const units = new MemoryMachine();
   const elsewhere = other instanceof MemoryMachine ? other : new MemoryMachine();
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../../../test/support/until.ts';
-import { createSqlStore } from '../../backends/store/sql/index.ts';
+import { openEmptyStore } from '../../../test/support/empty-databases.ts';
 import { SILENT } from '../../lib/logger.ts';
-import { newSealKey, Sealer } from '../../lib/seal.ts';
 import type { Store } from '../store.ts';
 import { Controls } from './controls.ts';
 
@@ -15,8 +14,7 @@ let folder = '';
 let store: Store;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-controls-'));
-  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
-  store = await createSqlStore({ kind: 'sqlite', file: join(folder, 'tancho.db') }, deps);
+  store = await openEmptyStore(folder);
 });
 afterEach(async () => {
   await store.close();

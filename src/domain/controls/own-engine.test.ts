@@ -2,12 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createSqlStore } from '../../backends/store/sql/index.ts';
+import { openEmptyStore } from '../../../test/support/empty-databases.ts';
 import { createMemoryProvisioner, MemoryMachine } from '../../backends/provisioner/memory/memory-provisioner.ts';
 import { createEngines } from '../../backends/provisioner/engines.ts';
 import { app, populate, release } from '../../backends/store/testing/records.ts';
-import { SILENT } from '../../lib/logger.ts';
-import { newSealKey, Sealer } from '../../lib/seal.ts';
 import type { Placement } from '../pools/placement.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
 import type { Store } from '../store.ts';
@@ -20,8 +18,7 @@ let folder = '';
 let store: Store;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-own-engine-'));
-  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
-  store = await createSqlStore({ kind: 'sqlite', file: join(folder, 'tancho.db') }, deps);
+  store = await openEmptyStore(folder);
 });
 afterEach(async () => {
   await store.close();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until as untilSaid } from '../../../test/support/until.ts';
 import { entry } from '../../backends/log-store/testing/case.ts';
-import { createSqlLogStore } from '../../backends/log-store/sql/index.ts';
+import { openEmptyLogStore } from '../../../test/support/empty-databases.ts';
 import { SILENT } from '../../lib/logger.ts';
 import { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -22,7 +22,7 @@ const running: DrainDeliveries[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-drains-'));
-  logStore = await createSqlLogStore({ kind: 'sqlite', file: join(folder, 'logs.db') }, { logger: SILENT });
+  logStore = await openEmptyLogStore(folder);
   journal = new Journal({ logStore, now, logger: SILENT });
 });
 afterEach(async () => {
