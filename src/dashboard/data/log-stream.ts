@@ -5,7 +5,7 @@ import { comebacks } from '../api/connection.ts';
 import { eventBatches } from '../api/lines.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { LogBuffer } from './log-buffer.ts';
-import { StreamSeat } from './streams.ts';
+import { StreamSlot } from './streams.ts';
 
 export type LogFilter = Readonly<
   Partial<Record<'unit' | 'process' | 'source' | 'deploy' | 'search' | 'regexp' | 'since' | 'until', string>>
@@ -156,10 +156,10 @@ export class LogStream {
   async #readOn(stop: AbortSignal): Promise<void> {
     if (this.#filter.until !== undefined) return this.#readPast(stop);
     let streaming = new AbortController();
-    const seat = new StreamSeat(() => streaming.abort());
+    const slot = new StreamSlot(() => streaming.abort());
     try {
       while (!stop.aborted) {
-        if (seat.isFree) {
+        if (slot.isFree) {
           streaming = new AbortController();
           await this.#stream(AbortSignal.any([stop, streaming.signal])).catch((thrown: unknown) => {
             if (!streaming.signal.aborted) throw thrown;
@@ -167,12 +167,12 @@ export class LogStream {
           if (!streaming.signal.aborted) return;
         } else {
           await this.#readNew(stop);
-          seat.askAgain();
+          slot.askAgain();
           await pause(ASK_AGAIN_MS, stop);
         }
       }
     } finally {
-      seat.leave();
+      slot.leave();
     }
   }
 

@@ -15,7 +15,7 @@ interface Said {
 
 type Member = Pick<Said, 'id' | 'since'>;
 
-export class StreamSeat {
+export class StreamSlot {
   readonly #own: Member = { id: `${performance.timeOrigin} ${Math.random()}`, since: Date.now() };
   readonly #others = new Map<string, Member>();
   readonly #channel = new BroadcastChannel(CHANNEL);
