@@ -59,6 +59,7 @@ describe.skipIf(available === null)('several controls', () => {
     await one.createApp('shop');
     await two.createApp('blog');
     await Promise.all([one.deploy('shop'), two.deploy('blog')]);
+    await Promise.all([one.settled(), two.settled()]);
     expect([await workOf('one'), await workOf('two')]).toEqual([
       { rollouts: 1, deploys: 0 },
       { rollouts: 1, deploys: 0 },
