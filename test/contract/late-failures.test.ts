@@ -36,6 +36,7 @@ beforeAll(async () => {
     { kind: 'platform' },
     { name: PLAN, memoryBytes: 64 * 1024 ** 2, cpuMillis: 0, ...PLAIN_PLAN },
   );
+  await useCases.pools.create({ kind: 'platform' }, { name: POOL, isPublic: true, engine: 'elsewhere', options: {} });
   await useCases.services.create(ANN, parseManifest('id: db\npassword: s\nendpoint:\n  production: http://x\n'));
 });
 afterAll(() => api.dispose());
@@ -44,16 +45,19 @@ interface Case {
   readonly name: string;
   /** Of the operation; a case more than one may have it. */
   readonly id: string;
-  /** In which variants; the others do not have the operation. */
-  readonly published: boolean;
+  /** Below which bases; the others do not have the operation. */
+  readonly served: readonly string[];
   /** Done with the app before it breaks. */
   readonly before?: (app: string) => Promise<unknown>;
   readonly request: (app: string) => readonly [string, string, Ask?];
 }
 
+const EVERYWHERE = ['', '/a', '/b'];
+const UNION = [''];
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const IMAGE = 'registry.test/app:1';
 const PLAN = 'other';
+const POOL = 'away';
 const PLAIN_PLAN = { cpuShare: 0, diskBytes: 0, isDefault: false };
 
 async function bound(app: string): Promise<void> {
@@ -72,64 +76,70 @@ const CASES: readonly Case[] = [
   {
     name: 'env set',
     id: 'env.set',
-    published: true,
+    served: EVERYWHERE,
     request: (app) => ['POST', `/apps/${app}/env`, { body: { A: 'b' } }],
   },
   {
     name: 'env unset',
     id: 'env.unset',
-    published: true,
+    served: EVERYWHERE,
     before: (app) => api.world.setEnv(app, { A: 'b' }),
     request: (app) => ['DELETE', `/apps/${app}/env`, { body: ['A'] }],
   },
-  { name: 'restart', id: 'apps.restart', published: true, request: (app) => ['GET', `/apps/${app}/restart`] },
+  { name: 'restart', id: 'apps.restart', served: EVERYWHERE, request: (app) => ['GET', `/apps/${app}/restart`] },
   {
     name: 'bind',
     id: 'instances.bind',
-    published: true,
+    served: EVERYWHERE,
     before: (app) => api.world.useCases.instances.create(ANN, { name: `i-${app}`, service: 'db' }),
     request: (app) => ['PUT', `/services/instances/i-${app}/${app}`],
   },
   {
     name: 'unbind',
     id: 'instances.unbind',
-    published: true,
+    served: EVERYWHERE,
     before: bound,
     request: (app) => ['DELETE', `/services/instances/i-${app}/${app}`],
   },
   {
     name: 'removal of a bound instance',
     id: 'instances.remove',
-    published: true,
+    served: EVERYWHERE,
     before: bound,
     request: (app) => ['DELETE', `/services/instances/i-${app}?unbindall=true`],
   },
-  { name: 'removal', id: 'apps.remove', published: true, request: (app) => ['DELETE', `/apps/${app}`] },
-  { name: 'restart by POST', id: 'apps.restart', published: false, request: (app) => ['POST', `/apps/${app}/restart`] },
+  { name: 'removal', id: 'apps.remove', served: EVERYWHERE, request: (app) => ['DELETE', `/apps/${app}`] },
+  {
+    name: 'another pool, on another engine',
+    id: 'apps.pool',
+    served: ['', '/a'],
+    request: (app) => ['POST', `/apps/${app}/pool`, { body: POOL }],
+  },
+  { name: 'restart by POST', id: 'apps.restart', served: UNION, request: (app) => ['POST', `/apps/${app}/restart`] },
   {
     name: 'more units',
     id: 'units.add',
-    published: false,
+    served: UNION,
     request: (app) => ['PUT', `/apps/${app}/units`, { body: '1' }],
   },
   {
     name: 'start',
     id: 'apps.start',
-    published: false,
+    served: UNION,
     before: (app) => api.world.useCases.startStop.stop(ANN, app, '', () => {}),
     request: (app) => ['POST', `/apps/${app}/start`],
   },
   {
     name: 'rollback',
     id: 'deploys.rollback',
-    published: false,
+    served: UNION,
     before: (app) => api.deploy(app),
     request: (app) => ['POST', `/apps/${app}/deploy/rollback`, { body: 'image=v1', headers: FORM }],
   },
   {
     name: 'deploy of an image',
     id: 'deploys.create',
-    published: false,
+    served: UNION,
     request: (app) => [
       'POST',
       `/apps/${app}/deploy`,
@@ -139,40 +149,40 @@ const CASES: readonly Case[] = [
   {
     name: 'a number of units',
     id: 'units.set',
-    published: false,
+    served: UNION,
     request: (app) => ['PUT', `/apps/${app}/processes/web/units?units=2`],
   },
   {
     name: 'another plan',
     id: 'apps.plan',
-    published: false,
+    served: UNION,
     request: (app) => ['POST', `/apps/${app}/plan`, { body: { name: PLAN } }],
   },
   {
     name: 'another plan among other changes',
     id: 'apps.update',
-    published: false,
+    served: UNION,
     request: (app) => ['PUT', `/apps/${app}`, { body: { description: 'x', plan: PLAN } }],
   },
   {
     name: 'bind by the path with the service',
     id: 'instances.bind_of_service',
-    published: false,
+    served: UNION,
     before: (app) => api.world.useCases.instances.create(ANN, { name: `i-${app}`, service: 'db' }),
     request: (app) => ['PUT', `/services/db/instances/i-${app}/${app}`],
   },
   {
     name: 'removal of a bound instance by the path with the service',
     id: 'instances.remove_of_service',
-    published: false,
+    served: UNION,
     before: bound,
     request: (app) => ['DELETE', `/services/db/instances/i-${app}?unbindall=true`],
   },
-  { name: 'a link', id: 'links.add', published: false, before: linkable, request: (app) => linkOf('PUT', app) },
+  { name: 'a link', id: 'links.add', served: UNION, before: linkable, request: (app) => linkOf('PUT', app) },
   {
     name: 'the end of a link',
     id: 'links.remove',
-    published: false,
+    served: UNION,
     async before(app) {
       await linkable(app);
       await api.world.useCases.links.add(ANN, app, `${app}-to`, () => {});
@@ -182,14 +192,14 @@ const CASES: readonly Case[] = [
   {
     name: 'a volume',
     id: 'volumes.mount',
-    published: false,
+    served: UNION,
     before: (app) => api.world.useCases.volumes.create(ANN, app, { name: 'data' }),
     request: (app) => ['PUT', `/apps/${app}/volumes/data/mount`, { body: { path: 'data' } }],
   },
   {
     name: 'the end of a volume',
     id: 'volumes.unmount',
-    published: false,
+    served: UNION,
     async before(app) {
       await api.world.useCases.volumes.create(ANN, app, { name: 'data' });
       await api.world.useCases.volumes.mount(ANN, app, 'data', { path: 'data', processes: [] }, () => {});
@@ -201,8 +211,10 @@ const CASES: readonly Case[] = [
 /** Long, too, but nothing is started by them. */
 const STARTS_NOTHING = ['apps.stop', 'units.remove', 'platforms.add', 'platforms.update', 'backups.make'];
 
-it('every operation that tells what it does, and may start units, is among those that are asked', () => {
-  const told = OPERATIONS.filter(({ answer }) => answer === 'progress').map(({ id }) => id);
+it('every operation that says what it does, or may fail for a unit, is among those that are asked', () => {
+  const told = OPERATIONS.filter(({ answer, errors }) => answer === 'progress' || errors.includes('unit.failed')).map(
+    ({ id }) => id,
+  );
   const missing = told.filter((id) => !STARTS_NOTHING.includes(id) && !CASES.some((one) => one.id === id));
   expect(missing).toEqual([]);
 });
@@ -225,7 +237,7 @@ async function askLate(prefix: string, { before, request }: Case, headers = {}):
 }
 
 it.concurrent.each(['', '/a', '/b'])('below "%s" what fails late has the status of its failure', async (prefix) => {
-  const served = CASES.filter(({ published }) => published || prefix === '');
+  const served = CASES.filter(({ served }) => served.includes(prefix));
   const answers = await Promise.all(served.map(async (one) => ({ name: one.name, ...(await askLate(prefix, one)) })));
   for (const { name, got } of answers) {
     expect(got.status, `${name}: ${got.text}`).toBeGreaterThanOrEqual(400);
