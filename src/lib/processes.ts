@@ -94,13 +94,26 @@ export function namespacePid(pid: number): number | null {
 /** Every process of this machine's (or container's) table; `above` leaves out lower pids. */
 export function allProcesses(above = 0): ProcessFacts[] {
   const found: ProcessFacts[] = [];
-  for (const name of readdirSync('/proc')) {
-    const pid = Number(name);
-    if (!(pid > above)) continue;
+  for (const pid of pidsAbove(above)) {
     const facts = unlessHidden(() => readProcess(pid));
     if (facts !== null) found.push(facts);
   }
   return found;
+}
+
+/** The processes, but for dead ones that nobody has collected, of which this is the real, effective, saved or file system user. */
+export function pidsOfUser(uid: number): number[] {
+  return pidsAbove(0).filter((pid) => {
+    const status = unlessHidden(() => unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1'))) ?? '';
+    const users = /^Uid:\s+(.*)$/m.exec(status)?.[1] ?? '';
+    return !/^State:\s+Z/m.test(status) && users.split(/\s+/).map(Number).includes(uid);
+  });
+}
+
+function pidsAbove(above: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > above);
 }
 
 /** The root and everything below it. */

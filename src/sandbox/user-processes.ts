@@ -1,7 +1,6 @@
 /** The processes of a user of this machine, found by the user alone: they may have left everything else that tells whose they are. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { allProcesses, markOf, unlessGone } from '../lib/processes.ts';
+import { markOf, pidsOfUser } from '../lib/processes.ts';
 
 const KILL_DEADLINE_MS = 10_000;
 
@@ -13,7 +12,7 @@ export async function endProcessesOf(uid: number, scope: string): Promise<boolea
   if (uid === 0 || uid === process.getuid?.()) throw new Error('The processes of the platform itself are not ended.');
   const deadline = Date.now() + KILL_DEADLINE_MS;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
-    const all = processesOf(uid);
+    const all = pidsOfUser(uid);
     const left = all.filter((pid) => markOf(pid)?.startsWith(`${scope}-`) ?? true);
     if (left.length === 0) return all.length === 0;
     if (Date.now() > deadline) return false;
@@ -26,17 +25,4 @@ export async function endProcessesOf(uid: number, scope: string): Promise<boolea
     }
     await delay(pause);
   }
-}
-
-function processesOf(uid: number): number[] {
-  return allProcesses()
-    .filter(({ pid, zombie }) => !zombie && usersOf(pid).includes(uid))
-    .map(({ pid }) => pid);
-}
-
-/** Real, effective, saved and file system user. */
-function usersOf(pid: number): number[] {
-  const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
-  const line = /^Uid:\s+(.*)$/m.exec(status)?.[1] ?? '';
-  return line.split(/\s+/).map(Number);
 }
