@@ -20,8 +20,9 @@ export function filterOf(text: string): Uint8Array {
   const bytes = Buffer.from(text.toLowerCase(), 'utf8');
   let filter = new Uint8Array(sizeFor(bytes.length));
   const mask = filter.length * 8 - 1;
-  for (const hash of hashes(bytes)) {
-    const bit = hash & mask;
+  const found = hashes(bytes);
+  for (let at = 0; at < found.length; at++) {
+    const bit = (found[at] ?? 0) & mask;
     filter[bit >>> 3] = (filter[bit >>> 3] ?? 0) | (1 << (bit & 7));
   }
   while (filter.length > MIN_BYTES && bitsSet(filter) * SPARSE < filter.length * 8) filter = halved(filter);
@@ -53,7 +54,9 @@ function hashes(bytes: Buffer): Uint32Array {
   let length = 0;
   // The last six bytes, as two numbers of three.
   let [before, short] = [0, 0];
-  for (const byte of bytes) {
+  // By index: this is most of the work of storing a line, and iterating takes twice as long.
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
     length = byte === NEWLINE ? 0 : length + 1;
     before = ((before << 8) | (short >>> 16)) & 0xffffff;
     short = ((short << 8) | byte) & 0xffffff;
