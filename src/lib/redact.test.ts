@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor, redactAll, withEncoded } from './redact.ts';
+import { processorMs } from '../../test/support/processor-ms.ts';
 
 describe('createRedactor', () => {
   it('replaces every occurrence of a secret, wherever it stands', () => {
@@ -43,9 +44,9 @@ describe('createRedactor', () => {
     const short = Array.from({ length: 150_000 }, (_, n) => `s${n}`).join('\n');
     const redact = createRedactor([short, 'the whole value', `a line that is long enough\n${short}`]);
     const printed = Array.from({ length: 10_000 }, (_, n) => `line ${n}`);
-    const begun = performance.now();
+    const begun = processorMs();
     const shown = redactAll(redact, [...printed, 'the whole value', 'a line that is long enough', 's149999']);
-    expect(performance.now() - begun).toBeLessThan(60_000);
+    expect(processorMs() - begun).toBeLessThan(60_000);
     expect(shown.slice(-3, -1)).toEqual(['***', '***']);
     expect(shown[0]).toBe('line 0');
   });

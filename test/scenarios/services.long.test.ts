@@ -9,7 +9,7 @@ import type { WorkTree } from '../support/git.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 const CANARY = 'canary-that-the-provider-gave';
 
 let world: World;

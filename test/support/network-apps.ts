@@ -19,7 +19,7 @@ const udp = dgram.createSocket('udp4').on('message', (_, from) => udp.send('here
 udp.bind(8080);
 const tcpTo = (host, port) => connectTo({ host, port });
 const connectTo = (address) => new Promise((resolve) => {
-  const socket = net.connect({ ...address, timeout: 20000 });
+  const socket = net.connect({ ...address, timeout: 60000 });
   const settle = (answer) => { socket.destroy(); resolve(answer); };
   socket.on('data', () => settle('reached')).on('error', ({ code }) => settle(code)).on('timeout', () => settle('silence'));
 });

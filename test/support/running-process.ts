@@ -45,9 +45,9 @@ export async function startProcess({ command, cwd, manifest, env = {} }: Process
   };
 }
 
-/** Asks again until there is an answer, for at most ten seconds. */
+/** Asks again until there is an answer, for at most a minute. */
 export async function answer(running: RunningProcess, path = '/'): Promise<Response> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   for (;;) {
     try {
       return await fetch(running.url + path);

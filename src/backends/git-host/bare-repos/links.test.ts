@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { escapingLinks } from './links.ts';
+import { processorMs } from '../../../../test/support/processor-ms.ts';
 
 const links = (entries: Record<string, string>): Map<string, string> => new Map(Object.entries(entries));
 
@@ -26,9 +27,9 @@ it('gives up on a few links that make more of paths than anybody could follow', 
   const through = `${'a/'.repeat(800)}${'../'.repeat(800)}`;
   const chain = Array.from({ length: 40 }, (_, n) => [`l${n}`, `${through}l${n + 1}`] as const);
   const many = Array.from({ length: 1_000 }, (_, n) => [`k${n}`, 'l0'] as const);
-  const begun = performance.now();
+  const begun = processorMs();
   expect(escapingLinks(new Map([...chain, ...many]))).toBeNull();
-  expect(performance.now() - begun).toBeLessThan(60_000);
+  expect(processorMs() - begun).toBeLessThan(60_000);
 });
 
 it('follows as many as a large tree has', () => {

@@ -183,7 +183,7 @@ async function say(address: Started['address'], text: string): Promise<void> {
 
 async function linesUntil(provisioner: Provisioner, id: string, last: string): Promise<string[]> {
   const lines: string[] = [];
-  for await (const chunk of provisioner.output(id, null, AbortSignal.timeout(10_000))) {
+  for await (const chunk of provisioner.output(id, null, AbortSignal.timeout(60_000))) {
     lines.push(...chunk.lines.map(({ text }) => text));
     if (lines.includes(last)) break;
   }

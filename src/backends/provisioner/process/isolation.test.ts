@@ -54,7 +54,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
     async function outputOf(unit: UnitSpec): Promise<string> {
       await world.provisioner.ensure(unit);
       const lines: string[] = [];
-      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(10_000))) {
+      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(60_000))) {
         lines.push(...chunk.lines.map(({ text }) => text));
       }
       return lines.join('\n');
@@ -179,7 +179,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       );
       await world.provisioner.ensure(unit);
       let cursor = '';
-      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(10_000))) {
+      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(60_000))) {
         cursor = chunk.cursor;
         if (chunk.lines.at(-1)?.text === 'end') break;
       }

@@ -215,7 +215,7 @@ function body(listen: string): Promise<string> {
 }
 
 async function eventually(check: () => Promise<void>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     try {
       return await check();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BuildOutput, LineSplitter } from './output.ts';
+import { processorMs } from '../../../../../test/support/processor-ms.ts';
 
 function split(...chunks: (string | Uint8Array)[]): string[] {
   const lines: string[] = [];
@@ -26,9 +27,9 @@ describe('LineSplitter', () => {
   });
 
   it('is not held up by a line of carriage returns', () => {
-    const begun = performance.now();
+    const begun = processorMs();
     expect(split(`${'\r'.repeat(200_000)}a\n`)).toEqual(['a']);
-    expect(performance.now() - begun).toBeLessThan(60_000);
+    expect(processorMs() - begun).toBeLessThan(60_000);
   });
 });
 
