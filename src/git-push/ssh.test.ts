@@ -17,7 +17,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
   let world: GitWorld;
   let ann: string;
   beforeAll(async () => {
-    world = await createGitWorld({ authTimeoutMs: 1_500 });
+    world = await createGitWorld();
     ann = world.key('ed25519', ANN);
   });
   afterAll(() => world.dispose());
@@ -57,15 +57,6 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     expect(await greets('127.0.0.1')).toBe(true);
     await expect.poll(() => refused).toBe(13);
     for (const socket of sockets) socket.destroy();
-  });
-
-  it('ends connections on which nobody logs in, whatever they have said', async () => {
-    for (const said of ['', 'SSH-2.0-', 'SSH-2.0-nobody\r\n']) {
-      const socket = connect(world.ssh.port, '127.0.0.1').on('error', () => {});
-      socket.write(said);
-      socket.resume();
-      await once(socket, 'close');
-    }
   });
 
   it('denies an unknown key and logs its fingerprint', async () => {
@@ -214,9 +205,26 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     expect(cancelled).toBe(true);
     expect((await push.done).code).not.toBe(0);
   });
+});
+
+describe.skipIf(missing.length > 0)('an ssh door that waits for a moment only', () => {
+  let hasty: GitWorld;
+  beforeAll(async () => {
+    hasty = await createGitWorld({ authTimeoutMs: 300 });
+  });
+  afterAll(() => hasty.dispose());
+
+  it('ends connections on which nobody logs in, whatever they have said', async () => {
+    for (const said of ['', 'SSH-2.0-', 'SSH-2.0-nobody\r\n']) {
+      const socket = connect(hasty.ssh.port, '127.0.0.1').on('error', () => {});
+      socket.write(said);
+      socket.resume();
+      await once(socket, 'close');
+    }
+  });
 
   it('hangs up on those who never show a key', async () => {
-    const socket = connect(world.ssh.port, '127.0.0.1');
+    const socket = connect(hasty.ssh.port, '127.0.0.1');
     socket.write('SSH-2.0-silent\r\n');
     socket.on('data', () => {});
     await new Promise<void>((resolve, reject) => {
