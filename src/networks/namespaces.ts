@@ -15,6 +15,9 @@ export interface NetworkTools {
 }
 
 const SETTINGS = '/proc/sys/net';
+/** Of the two ends of each unit's link, on which there is nobody else; locally administered. */
+const GATEWAY_MAC = '02:00:00:00:00:01';
+const UNIT_MAC = '02:00:00:00:00:02';
 
 export class Namespaces {
   readonly tools: NetworkTools;
@@ -79,13 +82,17 @@ export class Namespaces {
     await runTool([this.tools.nft, '-f', '-'], withoutMachineRules(`tancho_${scope}`));
   }
 
-  /** A network with a link to the gateway, and nobody in it. */
+  /**
+   * A network with a link to the gateway, and nobody in it. Its neighbours are told, not asked for: the kernel keeps so many answers for the
+   * whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way, those of others neither.
+   */
   async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
     const { namespace, address, link } = place;
     await this.#batch(plan.gateway, [
       `netns add ${namespace}`,
-      `link add ${link} type veth peer name ${UNIT_LINK} netns ${namespace}`,
+      `link add ${link} address ${GATEWAY_MAC} type veth peer name ${UNIT_LINK} address ${UNIT_MAC} netns ${namespace}`,
       `link set ${link} up`,
+      `neigh add ${address} lladdr ${UNIT_MAC} nud permanent dev ${link}`,
       `route add ${address} dev ${link} src ${plan.gatewayAddress}`,
     ]);
     await this.#set(namespace, '1', [
@@ -99,6 +106,7 @@ export class Namespaces {
       'link set lo up',
       `addr add ${address}/32 dev ${UNIT_LINK}`,
       `link set ${UNIT_LINK} up`,
+      `neigh add ${plan.gatewayAddress} lladdr ${GATEWAY_MAC} nud permanent dev ${UNIT_LINK}`,
       `route add ${plan.gatewayAddress} dev ${UNIT_LINK}`,
       `route add default via ${plan.gatewayAddress} src ${address}`,
     ]);

@@ -10,6 +10,7 @@ import { probeSandbox } from '../sandbox/probe.ts';
 import { findProgram } from '../lib/find-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type NetworkApp, startNetworkApp } from '../../test/support/network-apps.ts';
+import { UPLINK } from './address-plan.ts';
 import { CLAIMS } from './range-claims.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 import type { Service } from './networks.ts';
@@ -104,6 +105,22 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     const results = await Promise.all(pairs.map(({ from, to }) => from.to(kind, to.address, port)));
     const wrong = pairs.filter(({ from, to }, index) => (results[index] === 'reached') !== (from.tenant === to.tenant));
     expect(wrong.map(({ from, to }) => `${from.id} -> ${to.id}`)).toEqual([]);
+  });
+
+  it('asks for no neighbours on the links of units, for the kernel keeps so many answers for the whole machine', async () => {
+    const [first] = apps;
+    expect(await Promise.all(apps.slice(1, 3).map((app) => app.to('tcp', first?.address ?? '', 80)))).toEqual(
+      Array(2).fill('reached'),
+    );
+    const states: Record<string, string[]> = {};
+    for (const name of readdirSync('/run/netns').filter((one) => one.includes(scope))) {
+      const argv = [findProgram('nsenter') ?? '', `--net=/run/netns/${name}`, '--', findProgram('ip') ?? ''];
+      const known = JSON.parse(await runTool([...argv, '-json', '-4', 'neigh'])) as { dev: string; state: string[] }[];
+      // The one link of the home to the machine asks as usual.
+      for (const { dev, state } of known) if (dev !== UPLINK) states[`${name} ${dev}`] = state;
+    }
+    expect(Object.keys(states).length).toBeGreaterThan(apps.length);
+    expect(new Set(Object.values(states).flat())).toEqual(new Set(['PERMANENT']));
   });
 
   it('connects a linked app to those it is linked to, by their common address, and nobody else', async () => {
