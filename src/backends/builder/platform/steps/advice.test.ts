@@ -40,6 +40,14 @@ it.each([
   ['npm error code E503', /out of order/],
   ['npm error code E404', /NPM_TOKEN/],
   ['npm error fatal: Could not read from remote repository.', /https address/],
+  [
+    '  cause: Because the current Python version (3.11.2) does not satisfy Python>=3.12 and you require django==6.1, we can conclude that your requirements are unsatisfiable.',
+    /needs Python 3\.12 or newer\. Write 3\.12 into a file named \.python-version/,
+  ],
+  [
+    'ERROR: Ignored the following versions that require a different python version: 6.0 Requires-Python >=3.12; 6.1 Requires-Python >=3.12',
+    /Write 3\.12 into/,
+  ],
   ['ERROR: No matching distribution found for nope==9', /version of Python/],
   ['  cause: Because there is no version of nope==9 and you require nope==9', /version of Python/],
   ['Because nope was not found in the package registry and you require nope', /version of Python/],

@@ -3,7 +3,8 @@ import { Installation, type Trouble } from './installation.ts';
 
 interface Known {
   readonly says: RegExp;
-  readonly advice: string;
+  /** Made of what the groups of `says` have found, where it needs them. */
+  readonly advice: string | ((found: readonly string[]) => string);
   /** Some host was not reached. */
   readonly isNetwork?: true;
 }
@@ -64,6 +65,13 @@ const KNOWN: readonly Known[] = [
       'A package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
   },
   {
+    says: /current Python version \([^)]*\) does not satisfy Python>=(\d+\.\d+)|that require a different python version: .*Requires-Python >=(\d+\.\d+)/,
+    advice: (found) => {
+      const version = found.find((one) => one !== '') ?? '';
+      return `A package that is asked for needs Python ${version} or newer. Write ${version} into a file named .python-version at the top of the repository, commit and push again; or ask for a version of the package that an older Python suffices for.`;
+    },
+  },
+  {
     says: /No matching distribution found for|Because there (?:is no version|are no versions) of |was not found in the package registry/,
     advice:
       'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
@@ -73,11 +81,19 @@ const KNOWN: readonly Known[] = [
 /** Looks at lines as they come. */
 export class Advice {
   #rank = KNOWN.length;
+  #found: readonly string[] = [];
   readonly #installation = new Installation();
 
   look(line: string): void {
     const rank = KNOWN.findIndex(({ says }) => says.test(line));
-    if (rank !== -1 && rank < this.#rank) this.#rank = rank;
+    if (rank !== -1 && rank < this.#rank) {
+      this.#rank = rank;
+      this.#found =
+        KNOWN[rank]?.says
+          .exec(line)
+          ?.slice(1)
+          .map((text) => text ?? '') ?? [];
+    }
     this.#installation.look(line);
   }
 
@@ -85,7 +101,9 @@ export class Advice {
   get text(): string | null {
     const { trouble } = this.#installation;
     if (trouble !== null && trouble.host !== null) return unreached(trouble, trouble.host);
-    return KNOWN[this.#rank]?.advice ?? (trouble === null ? null : failed(trouble));
+    const advice = KNOWN[this.#rank]?.advice;
+    if (advice !== undefined) return typeof advice === 'string' ? advice : advice(this.#found);
+    return trouble === null ? null : failed(trouble);
   }
 
   /** What it is, as half a sentence; null where the lines have to say it themselves. */
