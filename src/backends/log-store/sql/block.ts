@@ -136,17 +136,16 @@ export function letGo(buffer: ArrayBufferLike): void {
 }
 
 function placesOf(head: Head): Places {
-  const starts = new Array<number>(head.sizes.length + 1);
+  const count = head.sizes.length;
+  const starts = new Array<number>(count + 1);
   starts[0] = 0;
-  for (let place = 0; place < head.sizes.length; place++) {
+  for (let place = 0; place < count; place++) {
     starts[place + 1] = (starts[place] ?? 0) + (head.sizes[place] ?? 0) + 1;
   }
-  return {
-    seqs: head.seqs.flatMap(([from, count]) => Array.from({ length: count }, (_, step) => from + step)),
-    ats: unrolled(head.ats),
-    origins: unrolled(head.origins),
-    starts,
-  };
+  const seqs = new Array<number>(count);
+  let next = 0;
+  for (const [from, run] of head.seqs) for (let step = 0; step < run; step++) seqs[next++] = from + step;
+  return { seqs, ats: unrolled(head.ats, count), origins: unrolled(head.origins, count), starts };
 }
 
 /** A copy, so that who keeps one message does not keep the block. */
@@ -209,6 +208,9 @@ function runs<T>(values: readonly T[]): Runs<T> {
   return found;
 }
 
-function unrolled<T>(found: Runs<T>): T[] {
-  return found.flatMap(([value, count]) => new Array<T>(count).fill(value));
+function unrolled<T>(found: Runs<T>, length: number): T[] {
+  const all = new Array<T>(length);
+  let next = 0;
+  for (const [value, count] of found) all.fill(value, next, (next += count));
+  return all;
 }

@@ -11,8 +11,8 @@ const JOB_MS = 1_500;
 /** So long for what cannot take for ever, however busy the machine is. */
 const SAFE_JOB_MS = 60_000;
 /** Of the heap of one: some blocks of usual size. A search that needs more goes on without it. */
-const HEAP_MB = 20;
-const YOUNG_HEAP_MB = 2;
+const HEAP_MB = 12;
+const YOUNG_HEAP_MB = 1;
 
 class SearchTooSlow extends Error {
   override readonly name = 'SearchTooSlow';
