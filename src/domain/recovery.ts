@@ -3,6 +3,7 @@
  * interrupted. Afterwards nothing is half-done, and no command to unlock anything is needed.
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
+import { speedUp } from '../lib/small-start.ts';
 import type { App } from './apps/app.ts';
 import type { Journal } from './logs/journal.ts';
 import type { Comeback, Provisioner } from './units/provisioner.ts';
@@ -83,6 +84,9 @@ interface TakenUp {
   readonly revivals: readonly Promise<void>[];
 }
 
+/** To look after so many is work, also while there is no client. */
+const MANY = 50;
+
 /** Finds the units of the work again, all of them where it is null, and finishes or undoes what is unfinished. */
 export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise<TakenUp> {
   const { store, rollouts } = deps;
@@ -115,6 +119,7 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const dead = serving.filter((unit) => !(unit.state === 'started' && running.has(unit.id)));
   const revivals = dead.map((unit) => deps.supervisor.revive(unit));
   const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
+  if (running.size >= MANY) speedUp();
   return { adopted: running.size, interrupted, leftover, revivals };
 }
 

@@ -15,7 +15,7 @@ interface HeartbeatsOptions {
 
 interface Watched {
   lastBeat: number;
-  /** Processor time at the first check after the last beat, in ms; null before it, and where the system does not say. */
+  /** Processor time at the first check that found it quiet for a while, in ms; null before it, and where the system does not say. */
   cpuMs: number | null;
   /** Checks in a row that found it stuck: one alone may have met it between two moments. */
   suspicions: number;
@@ -23,6 +23,8 @@ interface Watched {
 
 const CHECK_MS = 250;
 const STUCK_MS = 1_250;
+/** Of that: whoever has beaten since is not asked about, which takes reading a file of the kernel. */
+const QUIET = 0.4;
 const SUSPICIONS = 3;
 const STARVED_MS = 20_000;
 /** Of the kernel's clock in /proc. */
@@ -79,11 +81,12 @@ export class Heartbeats {
   #isStuck(pid: number, watched: Watched): boolean {
     const { stuckMs, starvedMs } = this.#options;
     const silentMs = performance.now() - watched.lastBeat;
+    if (silentMs < stuckMs * QUIET) return false;
     watched.cpuMs ??= cpuMsOf(pid);
     if (silentMs < stuckMs || silentMs >= starvedMs) return silentMs >= starvedMs;
     const cpuMs = cpuMsOf(pid);
     if (cpuMs === null || watched.cpuMs === null) return false;
-    const isBusy = cpuMs - watched.cpuMs >= stuckMs / 2;
+    const isBusy = cpuMs - watched.cpuMs >= (stuckMs * (1 - QUIET)) / 2;
     watched.suspicions = isBusy || !wantsToRun(pid) ? watched.suspicions + 1 : 0;
     return watched.suspicions >= SUSPICIONS;
   }
