@@ -20,7 +20,7 @@ if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? ''))
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
 /** Of what is born in memory: hundreds may follow a log at once, which V8 would take for a reason to grow. */
-const YOUNG_BYTES = 16 * 1024 ** 2;
+const YOUNG_BYTES = 8 * 1024 ** 2;
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
