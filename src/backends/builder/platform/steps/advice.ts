@@ -76,7 +76,19 @@ const KNOWN: readonly Known[] = [
     advice:
       'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
   },
+  {
+    says: /Environment variable not found: ([A-Z][A-Z0-9_]*)|^(?:.*\.)?UndefinedValueError: ([A-Z][A-Z0-9_]*) not found|Set the ([A-Z][A-Z0-9_]*) environment variable|^KeyError: '([A-Z][A-Z0-9_]+)'/,
+    advice: (found) => setFirst(found.find((name) => name !== '') ?? 'NAME'),
+  },
+  {
+    says: /\b(?:missing|invalid|undefined|required)\b.{0,40}\benvironment variables?\b|\benvironment variables?\b.{0,40}\b(?:missing|required|undefined|not (?:defined|set|found))\b/i,
+    advice: () => setFirst('NAME'),
+  },
 ];
+
+function setFirst(name: string): string {
+  return `The build asks for a variable that the app does not have. Set what it names, as it is to be in use, and push again: tancho env set -p ${name}=...`;
+}
 
 /** Looks at lines as they come. */
 export class Advice {
