@@ -58,6 +58,16 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { 'package.json': json(ODD) } }],
     page,
   },
+  'a version of a package that is nowhere': {
+    from: ADVICE,
+    cause: 'build_failed',
+    needs: ['npm'],
+    files: { ...SERVER, 'package.json': json({ dependencies: { 'is-odd': '99.9.9' } }) },
+    says: 'is-odd@99.9.9',
+    hint: 'No version of a package fits what is asked for; the line above names it. Ask for one that there is in package.json, write the lock file anew if there is one, commit and push again.',
+    follow: [{ edit: { 'package.json': json(ODD) } }],
+    page,
+  },
   'a registry that is nowhere': {
     from: ADVICE,
     cause: 'build_failed',

@@ -67,9 +67,11 @@ async function find(programs: Programs, tool: Tool, base: Base | null): Promise<
     const where = base === null ? 'This server' : `The image ${base.image.split('@')[0]}`;
     throw new Failure('toolchain_missing', `${where} cannot build this app: ${installed.missing}`, {
       hint:
-        base === null
-          ? 'Ask the operator to install it, then push again.'
-          : 'Ask the operator to name an image that has it in the setting "images.base", then push again.',
+        installed.isLate === true
+          ? 'Push again when less is going on; if it stays so, ask the operator what keeps the server busy.'
+          : base === null
+            ? 'Ask the operator to install it, then push again.'
+            : 'Ask the operator to name an image that has it in the setting "images.base", then push again.',
     });
   }
   if (wanted === null || satisfies(installed.version, wanted.range))

@@ -31,7 +31,6 @@ const DOCKER: Tool = {
 };
 const BUILDCTL: Tool = {
   program: 'buildctl',
-  minimum: '0.11.0',
   install: { apk: 'apk add buildctl', brew: 'brew install buildkit' },
 };
 const TOOLS = { buildah: BUILDAH, docker: DOCKER, buildkit: BUILDCTL } as const;

@@ -39,6 +39,7 @@ it.each([
   ['go: download go1.99.0: golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64: not found', /lines "go" and "toolchain"/],
   ['npm error code E503', /out of order/],
   ['npm error code E404', /NPM_TOKEN/],
+  ['npm error notarget No matching version found for x@^20.3.43.', /^No version of a package fits/],
   ['npm error fatal: Could not read from remote repository.', /https address/],
   [
     '  cause: Because the current Python version (3.11.2) does not satisfy Python>=3.12 and you require django==6.1, we can conclude that your requirements are unsatisfiable.',

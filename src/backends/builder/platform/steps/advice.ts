@@ -72,6 +72,11 @@ const KNOWN: readonly Known[] = [
     },
   },
   {
+    says: /npm (?:error|ERR!) (?:code ETARGET|notarget)|ERR_PNPM_NO_MATCHING_VERSION|^error Couldn't find any versions for|YN0082|^error: No version matching/,
+    advice:
+      'No version of a package fits what is asked for; the line above names it. Ask for one that there is in package.json, write the lock file anew if there is one, commit and push again.',
+  },
+  {
     says: /No matching distribution found for|Because there (?:is no version|are no versions) of |was not found in the package registry/,
     advice:
       'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',

@@ -18,7 +18,8 @@ export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/
 export const TOOLCHAIN_TENANT = '_toolchains';
 const USUAL_PLACES = ['/usr/local/go/bin', '/usr/lib/go/bin', '/opt/homebrew/bin', '/snap/bin'];
 const SYSTEM_ROOTS = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
-const PROBE_MS = 20_000;
+/** A busy machine starts programs late. */
+const PROBE_MS = 60_000;
 const MISSING_MS = 60_000;
 
 export interface Program {
@@ -35,6 +36,8 @@ export interface NoProgram {
   readonly found: false;
   /** One sentence: what is missing and the command that installs it. */
   readonly missing: string;
+  /** It is there, and did not answer in time: it may the next time. */
+  readonly isLate?: true;
 }
 
 interface ProgramsOptions {
@@ -47,6 +50,8 @@ interface ProgramsOptions {
   readonly limits: StepLimits;
   /** They are looked for on this base; absent: on the machine. */
   readonly base?: SharedRoot;
+  /** How long each may take to say its version; a minute by default. */
+  readonly probeMs?: number;
 }
 
 export class Programs {
@@ -73,6 +78,7 @@ export class Programs {
       this.#known.delete(key);
       throw error;
     });
+    if (!program.found && program.isLate === true) this.#known.delete(key);
     if (program.found) this.#known.set(key, { result, at: Date.now(), stamp: await stamp(this.#place(program.path)) });
     return program;
   }
@@ -90,6 +96,7 @@ export class Programs {
   async #look(tool: Tool): Promise<Program | NoProgram> {
     const { version: args = ['--version'], minimum = null, check = null } = tool;
     let reason = `${tool.program} is not installed`;
+    let late: string | null = null;
     for (const directory of this.#places()) {
       const named = join(directory, tool.program);
       if (!(await this.#isThere(named))) continue;
@@ -101,17 +108,22 @@ export class Programs {
       }
       const binds = isOfMachine ? await bindsOf(path, this.#options.directory) : [];
       const lines = await this.#run([path, ...args], binds);
+      if (lines === 'late') {
+        late ??= `${path} has not said its version within ${Math.round(this.#probeMs / 1000)} seconds: the machine is too busy`;
+        continue;
+      }
       const version = lines === null ? null : coerce(lines.join(' '))?.version;
       if (version === undefined || version === null || valid(version) === null) {
         reason = `${path} cannot be used (${args.join(' ')} failed in the sandbox)`;
       } else if (minimum !== null && !gte(version, minimum)) {
         reason = `${path} is version ${version}, but ${minimum} or newer is needed`;
-      } else if (check !== null && (await this.#run([path, ...check], binds)) === null) {
+      } else if (check !== null && !Array.isArray(await this.#run([path, ...check], binds))) {
         reason = `${path} is incomplete (${tool.program} ${check.join(' ')} failed)`;
       } else {
         return { found: true, program: tool.program, path, version, binds };
       }
     }
+    if (late !== null) return { found: false, missing: `${late}.`, isLate: true };
     return { found: false, missing: `${reason}. ${await installWith(tool)}` };
   }
 
@@ -133,13 +145,18 @@ export class Programs {
     return [...new Set([dirname(execPath), ...SYSTEM_PATH, ...USUAL_PLACES, ...path, ...rustupPlaces(environment)])];
   }
 
+  get #probeMs(): number {
+    return this.#options.probeMs ?? PROBE_MS;
+  }
+
   /** The lines printed, or null when the command failed. */
-  async #run(argv: readonly string[], more: readonly string[]): Promise<string[] | null> {
+  async #run(argv: readonly string[], more: readonly string[]): Promise<string[] | null | 'late'> {
     const { base, directory } = this.#options;
     const on = base === undefined ? null : onSharedRoot(base, { temporary: null, files: MACHINE_FILES });
     const binds = [directory, ...more].map((path) => ({ path, writable: false }));
     const lines: string[] = [];
     const print = (line: string): void => void (lines.length < 20 && lines.push(line));
+    const signal = AbortSignal.timeout(this.#probeMs);
     const ended = await runStep(this.#options.sandbox, {
       argv,
       cwd: this.#options.directory,
@@ -152,10 +169,11 @@ export class Programs {
       binds: [...(on?.binds ?? []), ...binds],
       ...(on !== null && { root: on.root }),
       limits: this.#options.limits,
-      signal: AbortSignal.timeout(PROBE_MS),
+      signal,
       stdout: print,
       stderr: print,
     }).catch(() => null);
+    if (ended === null && signal.aborted) return 'late';
     return ended?.code === 0 ? lines : null;
   }
 }
