@@ -30,6 +30,8 @@ export class Follower {
   readonly #leaving = new AbortController();
   #socket: WebSocket | null = null;
   #following: Promise<void> = Promise.resolve();
+  /** Why nobody could be followed, so that it is said once. */
+  #lastProblem = '';
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -69,11 +71,13 @@ export class Follower {
     this.#socket = socket;
     const translated = new Translated(answer);
     return new Promise((resolve) => {
-      let isOpen = false;
+      let [isOpen, isOver] = [false, false];
       let problem = '';
       // One that a network has swallowed is ended here at once, and by its peer whenever that notices.
       const end = (why: string): void => {
         clearTimeout(timer);
+        if (isOver) return;
+        isOver = true;
         if (isOpen) log.line(`follows ${server} no more: ${why}`);
         else if (why !== this.#lastProblem) log.line(`${server} cannot be followed: ${why}`);
         this.#lastProblem = isOpen ? '' : why;
@@ -83,6 +87,7 @@ export class Follower {
       let timer = setTimeout(end, CONNECT_MS, 'no answer');
       const heard = (): void => {
         clearTimeout(timer);
+        if (isOver) return;
         timer = setTimeout(end, SILENCE_MS, 'it is silent');
       };
       socket.addEventListener('open', () => {
@@ -99,11 +104,12 @@ export class Follower {
       socket.addEventListener('error', (event) => {
         problem = 'message' in event && typeof event.message === 'string' ? event.message : '';
       });
-      socket.addEventListener('close', ({ reason }) => end(reason || problem || 'the connection is gone'));
+      // Of an answer that is no websocket nothing more is told here.
+      const otherwise = (): string =>
+        isOpen ? 'the connection is gone' : 'it cannot be reached, or does not know the token';
+      socket.addEventListener('close', ({ reason }) => end(reason || problem || otherwise()));
     });
   }
-
-  #lastProblem = '';
 }
 
 async function replyTo(data: unknown, act: Answer): Promise<string> {
