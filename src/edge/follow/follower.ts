@@ -96,6 +96,8 @@ export class Follower {
         log.line(`follows ${server}`);
       });
       socket.addEventListener('message', ({ data }) => {
+        // Another server may be followed by now.
+        if (isOver) return;
         heard();
         void replyTo(data, (request) => translated.act(request)).then((reply) => {
           if (socket.readyState === WebSocket.OPEN) socket.send(reply);

@@ -46,6 +46,16 @@ it('a change is of the table that this connection has brought, and of no other',
   expect(units(edge)).toEqual(['two']);
 });
 
+it('a change by a server that is followed no more is not made of the table of another one', async () => {
+  const edge = edgeAt(0);
+  const [before, after] = [new Translated(edge.act), new Translated(edge.act)];
+  await before.act({ op: 'apply', table: { version: 7, routes: [route('shop', 'old')] } });
+  await after.act({ op: 'apply', table: { version: 3, routes: [route('shop', 'new')] } });
+  const change = { base: 7, version: 8, gone: [], put: [{ at: 0, route: route('shop', 'older') }] };
+  expect(await before.act({ op: 'change', change })).toBeNull();
+  expect(units(edge)).toEqual(['new']);
+});
+
 it('processes of another machine are not looked for here', async () => {
   const edge = edgeAt(0);
   await new Translated(edge.act).act({ op: 'apply', table: { version: 1, routes: [route('shop', 'one')] } });

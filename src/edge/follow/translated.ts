@@ -16,6 +16,8 @@ export class Translated {
   readonly #answer: Answer;
   /** As the server counts; null: it has handed none over this connection. */
   #table: number | null = null;
+  /** As the edge counts it. */
+  #own: number | null = null;
   #certificates: number | null = null;
   #changing: Promise<unknown> = Promise.resolve();
 
@@ -60,7 +62,7 @@ export class Translated {
     const { version } = (await this.#answer({ op: 'hello' })) as Versioned;
     if (request.op === 'change') {
       const { change } = request;
-      if (change.base !== this.#table) return null;
+      if (change.base !== this.#table || version !== this.#own) return null;
       const put = change.put.map(({ at, route }) => ({ at, route: elsewhere(route) }));
       const own = { ...change, base: version, version: version + 1, put };
       if ((await this.#answer({ op: 'change', change: own })) === null) return null;
@@ -70,6 +72,7 @@ export class Translated {
       await this.#answer({ op: 'apply', table: { version: version + 1, routes: table.routes.map(elsewhere) } });
       this.#table = table.version;
     }
+    this.#own = version + 1;
     return { version: this.#table, persisted: true };
   }
 }
