@@ -1,6 +1,7 @@
 /** Edges of their own, on other machines, and the tokens by which they follow. Beyond the specification. */
 import { edge, empty, json, type Operation } from '../operation.ts';
 import { Type } from '../schema.ts';
+import { optionalText } from './fields.ts';
 
 export const edgeOperations: readonly Operation[] = [
   json({
@@ -32,10 +33,10 @@ export const edgeOperations: readonly Operation[] = [
     method: 'POST',
     path: '/edges/tokens',
     access: 'user',
-    body: Type.Object({ name: Type.String() }),
+    body: Type.Object({ name: optionalText }),
     shape: 'edgeToken',
     errors: ['input.invalid_json', 'input.invalid', 'access.denied'],
-    handle: ({ useCases, caller }, { body }) => useCases.edges.tokens.create(caller, body.name),
+    handle: ({ useCases, caller }, { body }) => useCases.edges.tokens.create(caller, body.name ?? ''),
   }),
   empty({
     id: 'edge_tokens.revoke',

@@ -2,7 +2,7 @@
 export interface EdgeTokensTypes {
   /** Make a token by which edges on other machines follow; it is shown once. For admins. */
   'edge_tokens.create': {
-    readonly body: { readonly name: string };
+    readonly body: { readonly name?: string | null | undefined };
     readonly answer: {
       readonly Token: string;
       readonly Name: string;

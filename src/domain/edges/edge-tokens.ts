@@ -20,7 +20,7 @@ interface Kept extends EdgeToken {
 
 /** For admins. */
 export interface EdgeTokens {
-  /** The answer is the only moment at which the token can be seen. Errors: input.invalid. */
+  /** The answer is the only moment at which the token can be seen. `name`: '' for one that is made up. Errors: input.invalid. */
   create(caller: Caller, name: string): Promise<EdgeToken & { readonly token: string }>;
   list(caller: Caller): Promise<EdgeToken[]>;
   /** Ends the streams of the edges that have it, on all servers. Errors: token.not_found. */
@@ -35,6 +35,7 @@ interface EdgeTokensDeps {
 
 const KEY = 'edges.tokens';
 const MOST = 100;
+const NAME_DIGITS = 8;
 export const EDGE_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?$/;
 export const NAME_RULE = 'Use lower-case letters, digits, dots and dashes, 64 at most, such as "berlin-1".';
 
@@ -48,8 +49,9 @@ export function createEdgeTokens({ store, act, now }: EdgeTokensDeps): EdgeToken
     store.transact(async (tx) => tx.setSetting(KEY, JSON.stringify(work(tokensIn(await tx.setting(KEY))))));
 
   return {
-    create: (caller, name) =>
-      act(caller, 'edge_token.create', {}, { target: `edge-token:${name.slice(0, 64)}` }, async () => {
+    async create(caller, wanted) {
+      const name = wanted || `edge-${randomHex(NAME_DIGITS)}`;
+      return act(caller, 'edge_token.create', {}, { target: `edge-token:${name.slice(0, 64)}` }, async () => {
         if (!EDGE_NAME.test(name)) throw invalid(`"${name.slice(0, 64)}" cannot be the name of a token.`, NAME_RULE);
         const token = randomHex(TOKEN_DIGITS);
         const made = { name, by: callerName(caller), createdAt: now().toISOString() };
@@ -61,7 +63,8 @@ export function createEdgeTokens({ store, act, now }: EdgeTokensDeps): EdgeToken
           return [...tokens, { ...made, hash: hashToken(token) }];
         });
         return { ...made, token };
-      }),
+      });
+    },
 
     async list(caller) {
       demand(caller, 'edge_token.list');
