@@ -81,6 +81,9 @@ it('goes from nothing to an app that was broken and rolled back', async () => {
   await expect.poll(() => page.getByRole('log', { name: 'What the deploy said' }).textContent()).toContain('shop');
   await picture(page, 'deploy');
   expect((await world.fetchApp('shop')).text).toBe('version one');
+  // Once, though the screen around the zone takes what is dropped as well.
+  const deploys = await world.api('GET', '/deploys?app=shop', { token: await world.login() });
+  expect(deploys.json<unknown[]>()).toHaveLength(1);
 
   const screens = page.getByRole('navigation', { name: 'Screens of shop' });
   await screens.getByRole('link', { name: 'Log' }).click();

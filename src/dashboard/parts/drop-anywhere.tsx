@@ -20,7 +20,8 @@ export function DropAnywhere({ app }: { app: string }) {
     };
     const dropped = (event: DragEvent): void => {
       setOver(false);
-      const isTaken = (event.target as Element).closest?.('.drop') !== null;
+      // The zone has drawn itself anew by now, without what it was dropped on.
+      const isTaken = event.composedPath().some((part) => part instanceof Element && part.matches('.drop'));
       if (isTaken || !hasFiles(event) || event.dataTransfer === null) return;
       event.preventDefault();
       const entries = entriesOf(event.dataTransfer);
