@@ -15,6 +15,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   '--user <user> --team <team>   (or an operator one':
     'a registry has to want a login; copies.test.ts gives one, as the command does',
   '; or choose another name in tancho.yaml.': 'a service has to be bound; test/domain/binding-names.test.ts has it',
+  'into a file named .python-version at the top':
+    'a newer Python has to be fetched from github.com or a mirror; its lines are in advice.test.ts',
   'Push again when less is going on': 'a program has to be kept from answering for a minute; programs.test.ts has it',
   'The certificate of a registry or repository is not trusted':
     'a registry with a certificate of its own; its lines are in advice.test.ts',
