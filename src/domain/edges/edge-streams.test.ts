@@ -126,6 +126,15 @@ it('another edge of the same name is refused while the first lives, and the same
   expect(first.reason).toBe('the edge has come again');
 });
 
+it('a server that stops lets go of an edge that is just coming', async () => {
+  const end = new EdgeEnd(() => ({}));
+  const streams = open(60_000);
+  const carried = streams.carry({ greeting, carrier: end.carrier, isAdmitted: async () => true });
+  await streams.close();
+  await carried;
+  expect(end.reason).toBe('the server is stopping');
+});
+
 it('a rollout waits for an edge that has lost its server, until that follows again or has left', async () => {
   const peers = new Peers({ store, news: NO_NEWS, owner: null, edges: open(60_000), logger: SILENT });
   const streams = opened[0] ?? expect.fail('no streams');

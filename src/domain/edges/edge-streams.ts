@@ -61,12 +61,13 @@ export class EdgeStreams {
     const line = new EdgeLine(carrier);
     if (this.#isClosed) return line.end('the server is stopping');
     const key = EDGE_PREFIX + greeting.name;
+    this.#lines.add(line);
+    void line.ended.then(() => this.#lines.delete(line));
     const token = await store.lease(key, greeting.instance, this.#ttlMs);
     if (token === null) return line.end('another edge has this name');
     const lease = { key, token };
     const edge = new RemoteEdge(greeting, line);
     const stop = repeatedly(this.#ttlMs / 3, () => this.#beat(edge, lease, isAdmitted));
-    this.#lines.add(line);
     try {
       await this.#begin(edge);
     } catch (error) {
@@ -74,7 +75,6 @@ export class EdgeStreams {
       line.end('the server cannot have it follow');
     }
     const hasLeft = await line.ended;
-    this.#lines.delete(line);
     if (this.#attached.get(edge.name) === edge) this.#attached.delete(edge.name);
     router.remove(edge);
     await stop();
