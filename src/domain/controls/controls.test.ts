@@ -96,6 +96,43 @@ it('one whose lease has only just ended may still renew it: a database that was 
   expect(await store.renewLease({ key: 'control:late', token }, LONG_MS)).toBe(true);
 });
 
+it('a control keeps the duties while it goes on with the work of a dead one, however long that takes', async () => {
+  await died('dead');
+  let [isAtWork, renewals, losses] = [false, 0, 0];
+  const work = Promise.withResolvers<void>();
+  const controls = new Controls({
+    store: {
+      ...{
+        lease: store.lease,
+        releaseLease: store.releaseLease,
+        releaseLeases: store.releaseLeases,
+        leases: store.leases,
+      },
+      renewLease: async (lease, ttlMs) => {
+        if (isAtWork && lease.key === 'duties') renewals += 1;
+        return store.renewLease(lease, ttlMs);
+      },
+    },
+    owner: 'one',
+    takeOver: async () => {
+      isAtWork = true;
+      await work.promise;
+    },
+    onDuty: async () => {},
+    onLost: () => void (losses += 1),
+    logger: SILENT,
+    timing: { ttlMs: LONG_MS, lookEveryMs: 5, suspectMs: 0 },
+  });
+  controls.start();
+  try {
+    await until(() => renewals > 1, { what: 'the duties to be renewed while it is at work' });
+    expect(losses).toBe(0);
+  } finally {
+    work.resolve();
+    await controls.close();
+  }
+});
+
 it('one that is not followed to the end is followed again', async () => {
   await died('dead');
   const one = control('one');

@@ -46,10 +46,13 @@ export class Controls {
     this.#timing = deps.timing ?? standard;
   }
 
+  /** What a dead one had begun may take long to go on with: the duties are held meanwhile. */
   start(): void {
-    this.#stop = repeatedly(this.#timing.lookEveryMs, () =>
-      bestEffort(this.#deps.logger, 'looking after the other controls', () => this.look()),
-    );
+    const often = (what: string, work: () => Promise<void>): (() => Promise<void>) =>
+      repeatedly(this.#timing.lookEveryMs, () => bestEffort(this.#deps.logger, what, work));
+    const duties = often('having the duties', () => this.#haveDuties());
+    const others = often('looking after the other controls', () => this.#lookAfterOthers());
+    this.#stop = async () => void (await Promise.all([duties(), others()]));
   }
 
   /** Looks after nobody any more. */
@@ -67,6 +70,10 @@ export class Controls {
 
   async look(): Promise<void> {
     await this.#haveDuties();
+    await this.#lookAfterOthers();
+  }
+
+  async #lookAfterOthers(): Promise<void> {
     const own = CONTROL_PREFIX + this.#deps.owner;
     const at = performance.now();
     const expired = (await this.#deps.store.leases(CONTROL_PREFIX)).filter(({ isExpired }) => isExpired);
