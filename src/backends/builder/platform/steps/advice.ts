@@ -41,6 +41,12 @@ const KNOWN: readonly Known[] = [
       'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
   },
   {
+    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|fonts\.googleapis\.com/,
+    isNetwork: true,
+    advice:
+      'The build fetches fonts from fonts.googleapis.com, which this server does not reach: this is no fault of the code. Ask the operator to let it, directly or through a proxy (HTTPS_PROXY); or keep the fonts in the app (next/font/local), commit and push again.',
+  },
+  {
     says: /\b(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED)\b|CERTIFICATE_VERIFY_FAILED|x509: certificate/,
     advice:
       'The certificate of a registry or repository is not trusted by the server: this is no fault of the code. An operator has to add its authority (NODE_EXTRA_CA_CERTS, PIP_CERT, SSL_CERT_FILE), or name another registry.',
