@@ -50,7 +50,7 @@ describe('lists', () => {
       { Name: 'nodejs', Description: 'Node', Ready: true, Tools: ['node v20'], Missing: [] },
     ];
     const { out } = await cli.against({ 'GET /platforms': json(list) }, ['platform', 'list']);
-    expect(out).toMatch(/^go +no +Go go is not installed\.$/m);
+    expect(out).toMatch(/^go +no +Go: go is not installed\.$/m);
     expect(out).toMatch(/^nodejs +yes +Node \(node v20\)$/m);
   });
 });
