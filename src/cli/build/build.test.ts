@@ -19,7 +19,7 @@ function write(files: Readonly<Record<string, string>>): void {
 
 describe('tancho build plan', () => {
   it('shows what would be done, without a server', async () => {
-    write({ 'package.json': '{"scripts":{"start":"node main.js"},"engines":{"node":"22.x"}}' });
+    write({ 'package.json': '{"scripts":{"start":"node main.js"},"engines":{"node":"22.x"}}', 'main.js': '' });
     const { code, out } = await world.run(['build', 'plan']);
     expect([code, out.split('\n')]).toEqual([
       0,
