@@ -9,7 +9,8 @@ import { cpuMs, memoryOf } from '../process-use.ts';
 import { Pusher } from '../pushing.ts';
 
 const APPS = 10;
-const SETTLE_MS = 10_000;
+/** The first minute after a start has work of its own: rounds of healers, and looks at units that become calm. */
+const SETTLE_MS = 75_000;
 const CPU_MS = 30_000;
 /** Apps whose units are started at one time. */
 const AT_ONCE = 2;
