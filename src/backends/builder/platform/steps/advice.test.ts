@@ -72,4 +72,7 @@ it('takes the particular one, and none for what it does not know', () => {
   // The app's own build asks for its database.
   expect(adviceFor('Error: connect ECONNREFUSED 127.0.0.1:5432')).toBeNull();
   expect(adviceFor('npm error code ELIFECYCLE', 'x is not in sync with y')).toBeNull();
+  // What a build only mentions is not what it failed for.
+  expect(adviceFor('https://fonts.googleapis.com/css2?family=Inter is left as it is', 'error TS2322')).toBeNull();
+  expect(adviceFor('warning: the environment variable SENTRY_DSN is not set', 'error TS2322')).toBeNull();
 });

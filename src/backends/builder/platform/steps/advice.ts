@@ -41,7 +41,7 @@ const KNOWN: readonly Known[] = [
       'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
   },
   {
-    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|fonts\.googleapis\.com/,
+    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|\bhttps:\/\/fonts\.googleapis\.com\/\S* failed\b/,
     isNetwork: true,
     advice:
       'The build fetches fonts from fonts.googleapis.com, which this server does not reach: this is no fault of the code. Ask the operator to let it, directly or through a proxy (HTTPS_PROXY); or keep the fonts in the app (next/font/local), commit and push again.',
@@ -92,7 +92,7 @@ const KNOWN: readonly Known[] = [
     advice: (found) => setFirst(found.find((name) => name !== '') ?? 'NAME'),
   },
   {
-    says: /\b(?:missing|invalid|undefined|required)\b.{0,40}\benvironment variables?\b|\benvironment variables?\b.{0,40}\b(?:missing|required|undefined|not (?:defined|set|found))\b/i,
+    says: /^(?!.*\bwarn).*\b(?:missing|invalid|undefined|required)\b.{0,40}\benvironment variables?\b|^(?!.*\bwarn).*\benvironment variables?\b.{0,40}\b(?:missing|required|undefined|not (?:defined|set|found))\b/i,
     advice: () => setFirst('NAME'),
   },
 ];
