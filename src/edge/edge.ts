@@ -7,7 +7,7 @@ import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest, HandedListeners, Program } from './control/operations.ts';
 import { checkCertificates } from './control/check-certificates.ts';
 import { checkTable } from './control/check-table.ts';
-import { KeptState, NOWHERE, type Place } from './control/kept-state.ts';
+import { KeptState, NO_STORAGE, type StateStorage } from './control/kept-state.ts';
 import { StateFile } from './control/state-file.ts';
 import { withChange } from './control/table-change.ts';
 import type { EdgeLog } from './edge-log.ts';
@@ -63,8 +63,8 @@ export class Edge {
     const { stateDir } = options;
     const tableFile = new StateFile(stateDir, 'table.json', checkTable);
     // Other machines have no private keys on their disks.
-    const setFile: Place<CertificateSet> =
-      options.follow === null ? new StateFile(stateDir, 'certificates.json', checkCertificates) : NOWHERE;
+    const setFile: StateStorage<CertificateSet> =
+      options.follow === null ? new StateFile(stateDir, 'certificates.json', checkCertificates) : NO_STORAGE;
     this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, log });
     this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, log });
     this.#tickets = new TicketKeys(stateDir, log);

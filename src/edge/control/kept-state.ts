@@ -2,10 +2,10 @@ import type { EdgeLog } from '../edge-log.ts';
 import type { StateFile } from './state-file.ts';
 
 /** Where a value is kept. */
-export type Place<T> = Pick<StateFile<T>, 'load' | 'save'>;
+export type StateStorage<T> = Pick<StateFile<T>, 'load' | 'save'>;
 
 /** Of what is not to be on the disk: whoever is started again is told anew. */
-export const NOWHERE: Place<never> = { load: async () => null, save: async () => {} };
+export const NO_STORAGE: StateStorage<never> = { load: async () => null, save: async () => {} };
 
 /** What applying answers. `persisted` is false when the value is in force but could not be written to disk. */
 interface Applied {
@@ -16,14 +16,14 @@ interface Applied {
 /** Something that the edge goes by, in versions that grow: the newest is in force and on disk. */
 export class KeptState<T extends { readonly version: number }> {
   readonly #what: string;
-  readonly #file: Place<T>;
+  readonly #file: StateStorage<T>;
   readonly #log: EdgeLog;
   #value: T;
   #persisted = true;
   #applying: Promise<unknown> = Promise.resolve();
 
   /** `what`: as the log calls it. */
-  constructor(what: string, how: { readonly file: Place<T>; readonly initial: T; readonly log: EdgeLog }) {
+  constructor(what: string, how: { readonly file: StateStorage<T>; readonly initial: T; readonly log: EdgeLog }) {
     this.#what = what;
     this.#file = how.file;
     this.#value = how.initial;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkRequest } from '../control/operations.ts';
 import type { EdgeLog } from '../edge-log.ts';
 import type { FollowOptions } from './options.ts';
-import { type Answer, Translated } from './translated.ts';
+import { type RequestHandler, Translated } from './translated.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -21,7 +21,7 @@ interface FollowerParts {
   readonly token: string;
   /** Of this edge's home. */
   readonly instance: string;
-  readonly answer: Answer;
+  readonly answer: RequestHandler;
   readonly log: EdgeLog;
 }
 
@@ -114,7 +114,7 @@ export class Follower {
   }
 }
 
-async function replyTo(data: unknown, act: Answer): Promise<string> {
+async function replyTo(data: unknown, act: RequestHandler): Promise<string> {
   let id: unknown = null;
   try {
     const message: unknown = JSON.parse(String(data));

@@ -9,11 +9,11 @@ interface Versioned {
   readonly version: number;
 }
 
-export type Answer = (request: EdgeRequest) => Promise<unknown>;
+export type RequestHandler = (request: EdgeRequest) => Promise<unknown>;
 
 /** For one connection. */
 export class Translated {
-  readonly #answer: Answer;
+  readonly #answer: RequestHandler;
   /** As the server counts; null: it has handed none over this connection. */
   #table: number | null = null;
   /** As the edge counts it. */
@@ -21,7 +21,7 @@ export class Translated {
   #certificates: number | null = null;
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor(answer: Answer) {
+  constructor(answer: RequestHandler) {
     this.#answer = answer;
   }
 
