@@ -21,8 +21,8 @@ interface PresenterDeps {
   readonly peers?: Pick<Peers, 'all' | 'on'>;
 }
 
-/** What is told of a challenge: with nothing in it, it is over. */
-interface Told {
+/** A challenge that is to be answered; one with neither is over. */
+interface ChallengeChange {
   readonly key: string;
   readonly http?: HttpChallenge;
   readonly alpn?: AlpnChallenge;
@@ -68,7 +68,7 @@ export class Presenter {
       bestEffort(logger, 'presenting the certificates that another control has changed', () => this.publish());
     news.on('certificates', () => void publish());
     peers?.on('challenges', async (subjects) => {
-      for (const subject of subjects) this.#take(JSON.parse(subject) as Told);
+      for (const subject of subjects) this.#take(JSON.parse(subject) as ChallengeChange);
       await this.publish();
     });
     void publish();
@@ -83,13 +83,13 @@ export class Presenter {
   async present(challenge: Extract<Challenge, { kind: 'http-01' | 'tls-alpn-01' }>): Promise<() => Promise<void>> {
     const { name } = challenge;
     const key = `${name} ${challenge.kind === 'http-01' ? challenge.token : ''}`;
-    const opened: Told =
+    const opened: ChallengeChange =
       challenge.kind === 'http-01'
         ? { key, http: { token: challenge.token, answer: challenge.answer, host: name } }
         : { key, alpn: { name, chain: challenge.chain, key: challenge.key } };
     this.#take(opened);
-    const tell = async (told: Told): Promise<void> =>
-      this.#deps.peers?.all('challenges', [JSON.stringify(told)], PEERS_MS);
+    const tell = async (change: ChallengeChange): Promise<void> =>
+      this.#deps.peers?.all('challenges', [JSON.stringify(change)], PEERS_MS);
     const withdraw = async (): Promise<void> => {
       this.#take({ key });
       await Promise.all([this.publish(), tell({ key })]);
@@ -103,7 +103,7 @@ export class Presenter {
     return withdraw;
   }
 
-  #take({ key, http, alpn }: Told): void {
+  #take({ key, http, alpn }: ChallengeChange): void {
     this.#http.delete(key);
     this.#alpn.delete(key);
     if (http !== undefined) this.#http.set(key, http);
