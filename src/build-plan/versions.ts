@@ -9,6 +9,7 @@ export const MAX_RANGE = 500;
  * name of another implementation.
  */
 export function askedRange(text: string): string | null {
+  if (text.length > MAX_RANGE) return null;
   const parts = text.split(',').map((part) => part.trim());
   const ranges = parts.map(oneRange);
   if (ranges.includes(null)) return text.includes('||') ? validRange(text) : null;

@@ -12,18 +12,19 @@ interface AppJson {
 }
 
 const MAX_NAMED = 20;
+const MAX_ENTRIES = 1_000;
 
 /** Pure. Other programs have files of this name, too: what does not look like this one is not looked at. */
 export function readAppJson(content: unknown): AppJson {
   const { formation, env, scripts, cron } = isRecord(content) ? content : {};
   const settings: Record<string, ProcessSettings> = {};
-  for (const [process, entry] of Object.entries(isRecord(formation) ? formation : {})) {
+  for (const [process, entry] of entriesOf(formation)) {
     const count = isRecord(entry) ? entry['quantity'] : undefined;
     if (Number.isInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT)
       settings[process] = { count: Number(count) };
   }
   const notes: string[] = [];
-  const { variables, needed } = variablesOf(isRecord(env) ? env : {});
+  const { variables, needed } = variablesOf(entriesOf(env));
   if (needed.length > 0)
     notes.push(
       `app.json: the app needs variables that only you can set (${needed.join(', ')}): tancho env set NAME=value`,
@@ -37,11 +38,16 @@ export function readAppJson(content: unknown): AppJson {
   return { settings, variables, notes };
 }
 
+/** Of one with very many the first. */
+function entriesOf(value: unknown): [string, unknown][] {
+  return isRecord(value) ? Object.entries(value).slice(0, MAX_ENTRIES) : [];
+}
+
 /** `"A": "text"`, `{ "value": "text" }`, `{ "generator": "secret" }`; required is what is not said not to be. */
-function variablesOf(env: Readonly<Record<string, unknown>>): { variables: NewVariable[]; needed: string[] } {
+function variablesOf(env: readonly [string, unknown][]): { variables: NewVariable[]; needed: string[] } {
   const variables: NewVariable[] = [];
   const needed: string[] = [];
-  for (const [name, entry] of Object.entries(env)) {
+  for (const [name, entry] of env) {
     const { value, generator, required } = isRecord(entry) ? entry : { value: entry };
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
     const wanted = { name, from: 'app.json', when: 'first' } as const;

@@ -1,5 +1,4 @@
 /** Files written for other platforms: what is plain of them is honoured, the rest is named in one line. */
-import { parse as parseYaml } from 'yaml';
 import { isRecord } from '../../lib/is-record.ts';
 import { type SourceFiles, valueAt } from '../source/source-files.ts';
 
@@ -86,9 +85,8 @@ async function railway(files: SourceFiles): Promise<Said | null> {
 /** Of a blueprint with several web services none is known to be the app. */
 async function render(files: SourceFiles): Promise<Said | null> {
   const file = 'render.yaml';
-  const text = await files.beginning(file);
-  if (text === null) return null;
-  const services = valueAt(yaml(text), ['services']);
+  if (!(await files.exists(file))) return null;
+  const services = valueAt(await files.foreignYaml(file), ['services']);
   const webs = (Array.isArray(services) ? services : []).filter(
     (service) =>
       isRecord(service) && service['type'] === 'web' && ![service['env'], service['runtime']].includes('static'),
@@ -142,12 +140,4 @@ async function staticJson(files: SourceFiles): Promise<OtherPlatforms['site']> {
     root: DIRECTORY.test(directory) ? directory : null,
     fallback: typeof fallback === 'string' && DIRECTORY.test(fallback) ? fallback : null,
   };
-}
-
-function yaml(text: string): unknown {
-  try {
-    return parseYaml(text, { maxAliasCount: 10 });
-  } catch {
-    return null;
-  }
 }

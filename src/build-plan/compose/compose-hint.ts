@@ -1,7 +1,5 @@
 /** A Compose file as a hint: which services the app would need, and which images could be deployed. Nothing of it is followed. */
-import { parse } from 'yaml';
 import { isRecord } from '../../lib/is-record.ts';
-import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 
 const FILES = ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml'] as const;
@@ -31,6 +29,7 @@ const SERVICES: Readonly<Record<string, string>> = {
 /** The providers that come with the platform. */
 const OWN_PROVIDERS = new Set(['postgres', 'redis']);
 const MOST_NAMED = 5;
+const MAX_IMAGE = 500;
 /** What can stand in a command line as it is. */
 const PLAIN = /^[\w./:@-]{1,200}$/;
 
@@ -44,7 +43,7 @@ interface Entry {
 /** A few lines; none without such a file, or when it cannot be read, for nothing depends on it. */
 export async function composeHint(app: string, files: SourceFiles): Promise<string[]> {
   const file = await files.find(...FILES);
-  const entries = file === null ? [] : entriesOf((await files.text(file)) ?? '');
+  const entries = file === null ? [] : entriesOf(await files.foreignYaml(file));
   if (file === null || entries.length === 0) return [];
   const services = entries.filter(({ image }) => serviceOf(image) !== null);
   const others = entries.filter(({ image }) => image !== '' && PLAIN.test(image) && serviceOf(image) === null);
@@ -72,18 +71,11 @@ function needed(app: string, { name, image }: Entry): string {
 }
 
 function serviceOf(image: string): string | null {
-  const [, name = ''] = /([^/:@]+)(?::[^/]*)?(?:@.*)?$/.exec(image) ?? [];
+  const [, name = ''] = /([^/:@]+)(?::[^/]*)?(?:@.*)?$/.exec(image.slice(0, MAX_IMAGE)) ?? [];
   return Object.hasOwn(SERVICES, name) ? (SERVICES[name] ?? null) : null;
 }
 
-function entriesOf(text: string): Entry[] {
-  if (beyondYamlBounds(text) !== null) return [];
-  let document: unknown;
-  try {
-    document = parse(text, { logLevel: 'silent', maxAliasCount: 100 });
-  } catch {
-    return [];
-  }
+function entriesOf(document: unknown): Entry[] {
   const services = isRecord(document) ? document['services'] : undefined;
   if (!isRecord(services)) return [];
   return Object.entries(services).flatMap(([name, service]) => {

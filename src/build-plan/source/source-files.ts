@@ -1,7 +1,10 @@
 /** Questions to a source tree. Every file is read once, only so far, and stays what it was then, whatever a build does to it later. */
 import { parse as parseToml, TomlError } from 'smol-toml';
+import { parse as parseYaml } from 'yaml';
 import { Failure } from '../../domain/failure.ts';
 import { isRecord } from '../../lib/is-record.ts';
+import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
+import { fitsPattern } from './name-pattern.ts';
 import type { SourceReader } from './source-reader.ts';
 
 /** Lock files of large apps have several. */
@@ -10,6 +13,7 @@ const BEGINNING_BYTES = 256 * 1024;
 /** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
+const MAX_ALIASES = 100;
 
 export interface FoundLine {
   readonly file: string;
@@ -133,12 +137,22 @@ export class SourceFiles {
     }
   }
 
+  /** A YAML file of another program's; null when there is none, or nothing that can be read, for nothing depends on it. */
+  async foreignYaml(path: string): Promise<unknown> {
+    const text = await this.beginning(path);
+    if (text === null || beyondYamlBounds(text) !== null) return null;
+    try {
+      return parseYaml(text, { logLevel: 'silent', maxAliasCount: MAX_ALIASES }) as unknown;
+    } catch {
+      return null;
+    }
+  }
+
   async #match(base: string, parts: readonly string[]): Promise<string[]> {
     const [part, ...rest] = parts;
     if (part === undefined) return [base];
-    const wanted = new RegExp(`^${part.split('*').map(escape).join('[^/]*')}$`);
     const found: string[] = [];
-    for (const name of (await this.list(base)).filter((entry) => wanted.test(entry))) {
+    for (const name of (await this.list(base)).filter((entry) => fitsPattern(entry, part))) {
       const path = base === '' ? name : `${base}/${name}`;
       if ((await this.#reader.kind(path)) !== null) found.push(...(await this.#match(path, rest)));
     }
@@ -168,8 +182,4 @@ function unreadable(path: string, format: string, reason: string): Failure {
   return new Failure('invalid_config', `${path} is not valid ${format}: ${reason.replace(/\.$/, '')}.`, {
     hint: `Correct ${file} and push again.`,
   });
-}
-
-function escape(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

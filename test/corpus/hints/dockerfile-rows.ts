@@ -60,6 +60,15 @@ export const DOCKERFILE_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { Dockerfile: `${BASE}RUN ["/busybox", "true"]\n` } }],
     page,
   },
+  'more instructions than there may be': {
+    from: DOCKERFILE,
+    cause: 'invalid_config',
+    needs: ['images'],
+    files: { Dockerfile: `${BASE}${'ENV A=1\n'.repeat(1_000)}` },
+    hint: 'Move what it does into files that Dockerfile copies, or put several instructions into one, and push again.',
+    follow: [{ edit: { Dockerfile: `${BASE}ENV A=1 B=1\n` } }],
+    page,
+  },
   'a stage that is not there': {
     from: DOCKERFILE,
     cause: 'invalid_config',

@@ -10,6 +10,10 @@ import { neededImages, readStages, type Recipe, targetOf } from './stages.ts';
 
 export const DOCKERFILES = ['Dockerfile', 'Containerfile'] as const;
 
+/** Its stages are compared with each other. */
+const MAX_LENGTH = 256 * 1024;
+const MAX_INSTRUCTIONS = 1_000;
+
 const BUILDAH: Tool = {
   program: 'buildah',
   minimum: '1.28.0',
@@ -67,7 +71,9 @@ async function plan(whole: SourceFiles, asked: Asked, by: BuiltBy): Promise<Plan
   const text = isWithin(file) ? await files.text(file) : null;
   const args = argumentsOf(words);
   if (text === null) return { title: 'Dockerfile', tools: [TOOLS[by]], problems: [notThere(file)] };
-  const instructions = readInstructions(text);
+  const instructions = text.length > MAX_LENGTH ? [] : readInstructions(text);
+  if (text.length > MAX_LENGTH || instructions.length > MAX_INSTRUCTIONS)
+    return { title: file, tools: [TOOLS[by]], problems: [tooLong(file)] };
   const recipe = readStages(instructions);
   const problems = [
     ...problemsOf(file, recipe, target),
@@ -206,6 +212,14 @@ function notThere(file: string): Problem {
     cause: 'invalid_config',
     message: `There is no ${file} in the source.`,
     hint: 'Name the one there is in tancho.yaml: dockerfile: { file: deploy/Dockerfile }   and push again.',
+  };
+}
+
+function tooLong(file: string): Problem {
+  return {
+    cause: 'invalid_config',
+    message: `${file} has more than ${MAX_LENGTH / 1024} KiB or ${MAX_INSTRUCTIONS} instructions.`,
+    hint: `Move what it does into files that ${file} copies, or put several instructions into one, and push again.`,
   };
 }
 

@@ -21,6 +21,7 @@ export interface Recipe {
   readonly args: readonly string[];
 }
 
+const MAX_WORD = 1_000;
 const FROM = /^(?:--platform=\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?\s*$/i;
 const VARIABLE = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?:(:?[-+])([^}]*))?\})/g;
 
@@ -51,10 +52,28 @@ function withInstruction(stage: Stage, instruction: Instruction): Stage {
   if (name === 'CMD') return { ...stage, cmd: instruction };
   // A new entrypoint does away with the command of the base, but not with one that follows.
   if (name === 'ENTRYPOINT') return { ...stage, entrypoint: instruction };
-  const pattern = name === 'RUN' ? /--mount=\S*?\bfrom=([^,\s]+)/g : /--from=(\S+)/g;
   if (!['COPY', 'ADD', 'RUN'].includes(name)) return stage;
   const [flags = ''] = /^(?:--\S+\s+)*/.exec(text) ?? [];
-  return { ...stage, takes: [...stage.takes, ...[...flags.matchAll(pattern)].map(([, from = '']) => from)] };
+  return {
+    ...stage,
+    takes: [...stage.takes, ...flags.split(/\s+/).flatMap(name === 'RUN' ? mountedFrom : copiedFrom)],
+  };
+}
+
+function copiedFrom(flag: string): string[] {
+  return valuesOf([flag], '--from=');
+}
+
+/** `--mount=type=bind,from=image,target=/a`. */
+function mountedFrom(flag: string): string[] {
+  return valuesOf(
+    valuesOf([flag], '--mount=').flatMap((options) => options.split(',')),
+    'from=',
+  );
+}
+
+function valuesOf(words: readonly string[], begin: string): string[] {
+  return words.filter((word) => word.startsWith(begin) && word !== begin).map((word) => word.slice(begin.length));
 }
 
 /** Of `ARG A=1 B="x y" C`. */
@@ -102,13 +121,22 @@ function pick(values: Readonly<Record<string, string>>, names: readonly string[]
   return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name] ?? '']] : [])));
 }
 
+/** What is too long to be the name of an image stays as it is; of arguments that double each other it would be more than there is memory. */
 function expanded(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(VARIABLE, (_, plain?: string, braced?: string, rule?: string, other = '') => {
-    const name = plain ?? braced ?? '';
-    const value = Object.hasOwn(values, name) ? (values[name] ?? '') : '';
-    const isSet = rule?.startsWith(':') === true ? value !== '' : Object.hasOwn(values, name);
-    if (rule?.endsWith('-') === true) return isSet ? value : other;
-    if (rule?.endsWith('+') === true) return isSet ? other : '';
-    return value;
+  if (text.length > MAX_WORD) return text;
+  let length = text.length;
+  const whole = text.replace(VARIABLE, (_, plain?: string, braced?: string, rule?: string, other = '') => {
+    const value = valueOf(values, plain ?? braced ?? '', rule ?? '', other);
+    length += value.length;
+    return length > MAX_WORD ? '' : value;
   });
+  return length > MAX_WORD ? text : whole;
+}
+
+function valueOf(values: Readonly<Record<string, string>>, name: string, rule: string, other: string): string {
+  const value = Object.hasOwn(values, name) ? (values[name] ?? '') : '';
+  const isSet = rule.startsWith(':') ? value !== '' : Object.hasOwn(values, name);
+  if (rule.endsWith('-')) return isSet ? value : other;
+  if (rule.endsWith('+')) return isSet ? other : '';
+  return value;
 }

@@ -1,4 +1,5 @@
 /** Go modules and workspaces. */
+import { withoutTrailing } from '../../../lib/without-trailing.ts';
 import type { PlannedProcess, Problem, Step, Tool } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
@@ -88,7 +89,7 @@ async function membersOf(files: SourceFiles): Promise<string[]> {
   const used = directives.filter(({ verb }) => verb === 'use').map(({ words }) => words[0] ?? '');
   // Others are outside of the source; go itself says so.
   const inside = used.filter((path) => !path.startsWith('/') && !path.split('/').includes('..'));
-  return [...new Set(inside.map((path) => path.replace(/^(?:\.\/)+|^\.$|\/+$/g, '')))];
+  return [...new Set(inside.map((path) => (path === '.' ? '' : withoutTrailing(path.replace(/^(?:\.\/)+/, ''), '/'))))];
 }
 
 function buildSteps(built: readonly Program[]): Step[] {

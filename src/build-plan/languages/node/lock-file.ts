@@ -9,6 +9,8 @@ import type { PackageManager } from './package-manager.ts';
 
 /** Cannot be read here. */
 const BINARY = 'bun.lockb';
+/** What is longer says nothing of what is asked for, and expressions go over it again and again. */
+const MAX_LINE = 2_000;
 
 interface Misfit {
   readonly name: string;
@@ -53,7 +55,7 @@ const MISFITS: Record<
 
 /** Under `importers`, `.`, each package is followed by the range that was asked for. */
 function pnpmMisfit(text: string, packageJson: PackageJson): Misfit | null {
-  const lines = text.split(/\r?\n/);
+  const lines = linesOf(text);
   const start = lines.findIndex((line) => /^\s{2}(?:\.|'\.'):\s*$/.test(line));
   if (start === -1 || !lines.slice(0, start).includes('importers:')) return null;
   const asked = new Map<string, string>();
@@ -85,7 +87,7 @@ export async function isBunLockStale(
 
 /** JSON with commas behind the last values. Null when it does not say. */
 function bunAsked(text: string): Map<string, string> | null {
-  const lines = text.split(/\r?\n/);
+  const lines = linesOf(text);
   const start = lines.findIndex((line) => /^\s{4}"":\s*\{/.test(line));
   if (start === -1) return null;
   const asked = new Map<string, string>();
@@ -95,6 +97,10 @@ function bunAsked(text: string): Map<string, string> | null {
     if (name !== undefined && range !== undefined) asked.set(name, range);
   }
   return asked;
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).map((line) => line.slice(0, MAX_LINE));
 }
 
 /** `"express": ["express@5.1.0", ...` in the list of packages. */

@@ -1,6 +1,6 @@
 /** The packages of a workspace, and which of them is the app. */
-import { parse as parseYaml } from 'yaml';
 import { isRecord } from '../../../lib/is-record.ts';
+import { withoutTrailing } from '../../../lib/without-trailing.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { type PackageJson, readPackageJson } from './package-json.ts';
 
@@ -15,6 +15,8 @@ export interface Member {
 
 const PNPM_FILE = 'pnpm-workspace.yaml';
 const MAX_MEMBERS = 200;
+/** Each is looked for in directory by directory. */
+const MAX_PATTERNS = 100;
 
 /** Null when the source is no workspace. Throws Failure `invalid_config` for a package.json that cannot be read. */
 export async function readWorkspace(files: SourceFiles, top: PackageJson): Promise<readonly Member[] | null> {
@@ -36,22 +38,17 @@ async function patternsOf(files: SourceFiles, { content }: PackageJson): Promise
   const { workspaces } = content;
   const named = isRecord(workspaces) ? workspaces['packages'] : workspaces;
   if (Array.isArray(named) && named.length > 0) return texts(named);
-  const text = await files.beginning(PNPM_FILE);
-  if (text === null) return null;
-  try {
-    const parsed: unknown = parseYaml(text, { maxAliasCount: 10 });
-    const packages = isRecord(parsed) ? parsed['packages'] : null;
-    // Without packages it only holds settings of pnpm.
-    return Array.isArray(packages) ? texts(packages) : null;
-  } catch {
-    return null;
-  }
+  const parsed = await files.foreignYaml(PNPM_FILE);
+  const packages = isRecord(parsed) ? parsed['packages'] : null;
+  // Without packages it only holds settings of pnpm.
+  return Array.isArray(packages) ? texts(packages) : null;
 }
 
 function texts(values: readonly unknown[]): string[] {
   return values
     .filter((value) => typeof value === 'string')
-    .map((value) => value.replace(/^(!?)(?:\.\/)?/, '$1').replace(/\/+$/, ''));
+    .slice(0, MAX_PATTERNS)
+    .map((value) => withoutTrailing(value.replace(/^(!?)(?:\.\/)?/, '$1'), '/'));
 }
 
 function without(patterns: readonly string[], mark: string): string[] {

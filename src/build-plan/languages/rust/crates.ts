@@ -1,5 +1,6 @@
 /** The packages of a Rust source and their programs, as Cargo finds them. */
 import { isRecord } from '../../../lib/is-record.ts';
+import { withoutTrailing } from '../../../lib/without-trailing.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
 export interface Crate {
@@ -23,13 +24,15 @@ export interface Crates {
 }
 
 const MAX_CRATES = 200;
+/** Each is looked for in directory by directory. */
+const MAX_PATTERNS = 1_000;
 const NAME = /^[A-Za-z0-9_][\w-]*$/;
 
 /** Throws Failure `invalid_config` for a Cargo.toml that cannot be read. */
 export async function readCrates(files: SourceFiles): Promise<Crates> {
   const top = (await files.toml('Cargo.toml')) ?? {};
   const workspace = table(top, 'workspace');
-  const patterns = texts(workspace?.['members']);
+  const patterns = texts(workspace?.['members']).slice(0, MAX_PATTERNS);
   const excluded = texts(workspace?.['exclude']).map(plain);
   const directories = new Set(['']);
   for (const pattern of patterns.map(plain)) {
@@ -46,7 +49,8 @@ export async function readCrates(files: SourceFiles): Promise<Crates> {
     const crate = await readCrate(files, directory);
     if (crate !== null) crates.push(crate);
   }
-  const isAll = directories.size <= MAX_CRATES && !patterns.some((pattern) => /\*\*|[?[]|\.\./.test(pattern));
+  const areFollowed = patterns.length < MAX_PATTERNS && !patterns.some((pattern) => /\*\*|[?[]|\.\./.test(pattern));
+  const isAll = directories.size <= MAX_CRATES && areFollowed;
   return { crates, isWorkspace: workspace !== null, usual, isAll };
 }
 
@@ -100,5 +104,5 @@ function texts(value: unknown): string[] {
 }
 
 function plain(path: string): string {
-  return path.replace(/^(?:\.\/)+|^\.$|\/+$/g, '');
+  return path === '.' ? '' : withoutTrailing(path.replace(/^(?:\.\/)+/, ''), '/');
 }

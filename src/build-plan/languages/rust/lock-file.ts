@@ -2,6 +2,7 @@
 import { satisfies, validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
+import { MAX_RANGE } from '../../versions.ts';
 import { type Crates, table } from './crates.ts';
 
 const LOCK = 'Cargo.lock';
@@ -28,6 +29,7 @@ export async function lockWarning(files: SourceFiles, { crates }: Crates): Promi
 
 /** A plain number is the least of those that are compatible. */
 function fits(version: string, asked: string): boolean {
+  if (asked.length > MAX_RANGE) return true;
   const range = asked
     .split(',')
     .map((part) => part.trim().replace(/^(?=\d)/, '^'))

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { processorMs } from '../../../../../test/support/processor-ms.ts';
 import { Advice } from './advice.ts';
 
 function adviceFor(...lines: string[]): string | null {
@@ -75,4 +76,11 @@ it('takes the particular one, and none for what it does not know', () => {
   // What a build only mentions is not what it failed for.
   expect(adviceFor('https://fonts.googleapis.com/css2?family=Inter is left as it is', 'error TS2322')).toBeNull();
   expect(adviceFor('warning: the environment variable SENTRY_DSN is not set', 'error TS2322')).toBeNull();
+});
+
+it('a build that prints lines which take long to look at holds nobody up for ever', () => {
+  const begun = processorMs();
+  const line = `x YN0000: YN0009: ${'a'.repeat(3_900)}`;
+  adviceFor(...Array.from({ length: 3_000 }, () => line));
+  expect(processorMs() - begun).toBeLessThan(10_000);
 });

@@ -1,6 +1,11 @@
 /** Pure: what to do about mistakes that package managers word for those who know them, and whose mistakes they are. */
 import { Installation, type Trouble } from './installation.ts';
 
+/** Longer ones are no words for people. */
+const MAX_LINE = 1_000;
+/** For all lines of a step: a build may print as much as it likes, and lines that take long. */
+const MAX_LOOKS_MS = 2_000;
+
 interface Known {
   readonly says: RegExp;
   /** Made of what the groups of `says` have found, where it needs them. */
@@ -106,8 +111,16 @@ export class Advice {
   #rank = KNOWN.length;
   #found: readonly string[] = [];
   readonly #installation = new Installation();
+  #spentMs = 0;
 
-  look(line: string): void {
+  look(printed: string): void {
+    if (this.#spentMs > MAX_LOOKS_MS) return;
+    const begun = performance.now();
+    this.#lookAt(printed.slice(0, MAX_LINE));
+    this.#spentMs += performance.now() - begun;
+  }
+
+  #lookAt(line: string): void {
     const rank = KNOWN.findIndex(({ says }) => says.test(line));
     if (rank !== -1 && rank < this.#rank) {
       this.#rank = rank;

@@ -51,8 +51,6 @@ const HOSTS: readonly RegExp[] = [
 ];
 const ADDRESS = new RegExp(`https?://(?:[^\\s/@"'\`]*@)?${NAME}`);
 const OWN = /^(?:127\.|0\.|localhost$)/;
-/** Longer ones are no words for people. */
-const MAX_LINE = 1_000;
 const MAX_PACKAGES = 500;
 
 /** Looks at lines as they come. */
@@ -64,8 +62,7 @@ export class Installation {
   /** Package -> the first host that it did not reach; '': whose line it is, is not said. */
   readonly #unreached = new Map<string, string>();
 
-  look(printed: string): void {
-    const line = printed.slice(0, MAX_LINE);
+  look(line: string): void {
     const [, ofPnpm, ofYarn] = PREFIXED.exec(line) ?? [];
     const owner = ofPnpm ?? ofYarn ?? '';
     const address = ADDRESS.exec(line)?.[1] ?? null;
