@@ -73,7 +73,11 @@ function formFields(form: URLSearchParams, schema: TSchema): Record<string, unkn
 export function readBodyFields(body: RawBody): Map<string, unknown[]> {
   const fields = new Map<string, unknown[]>();
   const pairs = isJson(body) ? jsonPairs(parseJson(body)) : isForm(body) ? [...new URLSearchParams(body.text)] : [];
-  for (const [name, value] of pairs) fields.set(name, [...(fields.get(name) ?? []), ...[value].flat()]);
+  for (const [name, value] of pairs) {
+    const known = fields.get(name) ?? [];
+    fields.set(name, known);
+    for (const one of [value].flat()) known.push(one);
+  }
   return fields;
 }
 

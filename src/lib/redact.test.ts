@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redactAll, withEncoded } from './redact.ts';
+import { createRedactor, passwordsIn, redactAll, withEncoded } from './redact.ts';
 import { processorMs } from '../../test/support/processor-ms.ts';
 
 describe('createRedactor', () => {
@@ -92,4 +92,15 @@ it('finds a value in base64 wherever it stands, in hexadecimal digits, HTML, a f
   ];
   for (const text of printed) expect([text, redact(`it is ${text}.`).includes('***')]).toEqual([text, true]);
   expect(redact('it is cHJpbnRlZA== or 7072696e746564')).toBe('it is cHJpbnRlZA== or 7072696e746564');
+});
+
+it('an address of nothing but colons holds nobody up, and the passwords of others are found', () => {
+  const begun = processorMs();
+  const values = Array.from({ length: 16 }, (_, at) => `a${at}://${':'.repeat(65_000)}`);
+  expect(values.flatMap(passwordsIn)).toEqual([]);
+  expect(processorMs() - begun).toBeLessThan(10_000);
+  const found = ['a://u:p@h', 'a://u:p:q@r@h/x@y', 'a://:p@', 'a://u:@h', 'a://u@h:1', 'a://u@h:1@b', 'a:u:p@h'].map(
+    (address) => passwordsIn(address)[0] ?? '',
+  );
+  expect(found).toEqual(['p', 'p:q@r', 'p', '', '', '', '']);
 });

@@ -4,8 +4,8 @@ export const MASK = '***';
 
 export type Redactor = (text: string) => string;
 
-/** The password of an address, as it is written and as it is meant. */
-const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]*?:([^\s/?#]+)@/i;
+/** What an address has before its path. */
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/([^\s/?#]*)/i;
 /** Lines of values that are looked for beside the values themselves: each is looked for in whatever is printed. */
 const MAX_LINES = 2_000;
 /** Values that are looked for in other forms, too. */
@@ -82,9 +82,19 @@ export function withEncoded(values: readonly string[]): string[] {
   return [...new Set([...values, ...forms])];
 }
 
+/** As far as the last `@`. One expression for all of it would begin anew at each colon of a long value. */
+function passwordOf(address: string): string | null {
+  const authority = AUTHORITY.exec(address)?.[1] ?? '';
+  const colon = authority.indexOf(':');
+  const end = authority.lastIndexOf('@');
+  const isThere = colon >= 0 && end > colon + 1 && authority.indexOf('@') > colon;
+  return isThere ? authority.slice(colon + 1, end) : null;
+}
+
+/** The password of an address, as it is written and as it is meant. */
 export function passwordsIn(address: string): string[] {
-  const written = PASSWORD.exec(address)?.[1];
-  if (written === undefined) return [];
+  const written = passwordOf(address);
+  if (written === null) return [];
   try {
     return [written, decodeURIComponent(written)];
   } catch {

@@ -106,8 +106,12 @@ function fromForm(pairs: Pairs, query: Query): EnvSet {
   return envSet(rows.size > 0 ? [...rows.values()].map(lowerCased) : plain, query, pairs);
 }
 
-function fromText(text: string, query: Query): EnvSet {
-  const pairs = text.trim().split(/\s+(?=\w+=)/);
+function fromText(given: string, query: Query): EnvSet {
+  const text = given.trim();
+  // A value goes on to the next name; with one expression for all white space before that, much of it would take for ever.
+  const starts = [...` ${text}`.matchAll(/\s\w+=/g)].map(({ index }) => index);
+  const bounds = starts[0] === 0 ? starts : [0, ...starts];
+  const pairs = bounds.map((start, at) => text.slice(start, bounds[at + 1]).trimEnd());
   const found = pairs.map((pair) => ({
     name: pair.slice(0, pair.indexOf('=')),
     value: pair.slice(pair.indexOf('=') + 1),

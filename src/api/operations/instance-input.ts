@@ -59,11 +59,11 @@ function instanceFields(body: RawBody): Record<string, unknown> {
 function formFields(form: URLSearchParams): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const parameters: Record<string, string> = {};
-  for (const name of new Set(form.keys())) {
+  for (const [name, value] of form) {
     const parameter = PARAMETER.exec(name)?.[1];
-    const values = form.getAll(name);
-    if (parameter !== undefined) parameters[parameter] = values.at(-1) ?? '';
-    else fields[name] = name === 'tags' || name === 'tag' ? values : values.at(-1);
+    if (parameter !== undefined) parameters[parameter] = value;
+    else if (name !== 'tags' && name !== 'tag') fields[name] = value;
   }
+  for (const name of ['tags', 'tag']) if (form.has(name)) fields[name] = form.getAll(name);
   return { ...fields, parameters };
 }

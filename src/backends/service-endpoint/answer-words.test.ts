@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isPage } from '../../lib/web-page.ts';
+import { processorMs } from '../../../test/support/processor-ms.ts';
 import { wordsIn } from './answer-words.ts';
+import { urlOf } from './calls.ts';
+
+const ENDPOINT = { service: 'db', url: 'http://a', username: 'a', password: 'b', kind: 'http' } as const;
 
 describe('the words of an answer', () => {
   it.each([
@@ -14,6 +18,13 @@ describe('the words of an answer', () => {
     ['"quoted" and more', '"quoted" and more'],
     [' <!DOCTYPE html><html><head><title> 502 Bad Gateway </title></head>', 'a web page, "502 Bad Gateway"'],
   ])('%s', (text, words) => expect(wordsIn(text)).toBe(words));
+
+  it('a page without an end of its title holds nobody up', () => {
+    const begun = processorMs();
+    expect(wordsIn(`<html>${'<title'.repeat(100_000)}`)).toBe('a web page, ""');
+    expect(urlOf({ ...ENDPOINT, url: `http://a/${'/'.repeat(400_000)}x` }, '/b').pathname).toMatch(/x\/b$/);
+    expect(processorMs() - begun).toBeLessThan(10_000);
+  });
 
   it('a page is one whatever precedes it', () => {
     expect(['\n<HTML>', '<!doctype html>'].map(isPage)).toEqual([true, true]);

@@ -4,9 +4,12 @@ import { isPage } from '../../lib/web-page.ts';
 
 const WORDS = ['error', 'message', 'msg', 'description', 'detail', 'reason', 'title', 'hint'];
 const DEEPEST = 2;
+/** Of a page. */
+const MAX_HEAD = 4_096;
 
 export function wordsIn(text: string): string {
-  if (isPage(text)) return `a web page, ${JSON.stringify(/<title[^>]*>([^<]{0,200})/i.exec(text)?.[1]?.trim() ?? '')}`;
+  if (isPage(text))
+    return `a web page, ${JSON.stringify(/<title[^>]*>([^<]{0,200})/i.exec(text.slice(0, MAX_HEAD))?.[1]?.trim() ?? '')}`;
   if (!/^\s*[[{"]/.test(text)) return text;
   try {
     return wordsOf(JSON.parse(text) as unknown, DEEPEST).join(': ');

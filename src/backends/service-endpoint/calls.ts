@@ -9,6 +9,7 @@ import { openRequest, readAnswer, RequestFailure } from '../../lib/guarded/guard
 import type { Logger } from '../../lib/logger.ts';
 import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { isPage } from '../../lib/web-page.ts';
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import { wordsIn } from './answer-words.ts';
 
 /** Milliseconds. */
@@ -114,7 +115,7 @@ function described(endpoint: Endpoint, request: ProviderRequest): object {
 
 /** The path is appended as text: `//host` in it is a path, too. */
 export function urlOf(endpoint: Endpoint, path: string): URL {
-  const address = endpoint.url.replace(/\/+$/, '') + path;
+  const address = withoutTrailing(endpoint.url, '/') + path;
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.username !== '' || url.password !== '') {
     throw new EndpointFailure('forbidden_address', `The address of the service "${endpoint.service}" cannot be used.`, {

@@ -1,4 +1,5 @@
 /** What people have set on an app in place of files in its source; in effect with the next deploy, and kept with its release. */
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import { PlatformError } from '../errors.ts';
 
 export interface AppSettings {
@@ -89,7 +90,7 @@ function command(value: unknown, what: string): string {
 }
 
 function directory(value: unknown): string {
-  const text = typeof value === 'string' ? value.trim().replace(/^(?:\.\/)+|\/+$/g, '') : null;
+  const text = typeof value === 'string' ? withoutTrailing(value.trim().replace(/^(?:\.\/)+/, ''), '/') : null;
   if (text === '' || text === '.') return '';
   const isPath =
     text !== null &&

@@ -1,6 +1,7 @@
 /** Reads the manifest of a service (specification 2, "Service metadata"): every mistake at once, each with its line. */
 import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 import { nearest } from '../../lib/nearest.ts';
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
 import { PlatformError } from '../errors.ts';
 import { isServiceName } from './service.ts';
@@ -197,7 +198,7 @@ function normalUrl(text: string): string {
   const url = new URL(full);
   const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return '';
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return withoutTrailing(`${url.origin}${url.pathname}`, '/');
 }
 
 function at(lines: LineCounter, offset: number, message: string): string {

@@ -2,6 +2,7 @@
  * A volume: a directory of one app that stays when its units go. Rules only: no storage, no effects. Where it is mounted is part of each
  * release, what it holds is not: going back to an older release brings back no data.
  */
+import { withoutTrailing } from '../../lib/without-trailing.ts';
 import { PlatformError } from '../errors.ts';
 
 export interface Volume {
@@ -59,13 +60,7 @@ export function checkVolumeName(name: unknown): string {
 
 /** A normal form of the path. Throws `volume.invalid`. */
 export function checkMountPath(path: unknown): string {
-  const text =
-    typeof path === 'string'
-      ? path
-          .trim()
-          .replace(/^(?:\.\/+)+/, '')
-          .replace(/\/+$/, '')
-      : '';
+  const text = typeof path === 'string' ? withoutTrailing(path.trim().replace(/^(?:\.\/+)+/, ''), '/') : '';
   const isAbsolute = text.startsWith('/');
   const parts = (isAbsolute ? text.slice(1) : text).split('/');
   const isPath =
