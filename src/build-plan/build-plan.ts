@@ -90,7 +90,7 @@ export interface WantedVersion {
 export interface ToolDownload {
   /** The range to take from when the tool is not installed and the source asks for none; null: then it must be installed. */
   readonly otherwise: string | null;
-  /** Whose programs the commands below use, as `{name}`; the tool must be installed in some version then. */
+  /** Whose programs the commands below use, as `{name}`; the tool that it is made with must be installed in some version then. */
   readonly by?: SharedTool;
   /** Prints a JSON list of versions; a line of more than some thousand characters is cut off. */
   readonly available: readonly string[];

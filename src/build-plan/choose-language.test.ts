@@ -69,7 +69,7 @@ describe('the platform of an app', () => {
   it.each([
     ['Elixir', 'mix.exs', { 'mix.exs': '', 'assets/package.json': '{}' }],
     ['.NET', 'Shop.csproj', { 'Shop.csproj': '' }],
-    ['Hugo', 'hugo.toml', { 'hugo.toml': '', 'content/a.md': '' }],
+    ['Jekyll', '_config.yml', { '_config.yml': '', '_posts/a.md': '' }],
   ])('names %s, for which there is none', async (name, file, files) => {
     await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({
       code: 'no_platform',
@@ -77,6 +77,14 @@ describe('the platform of an app', () => {
       hint: 'Add a Dockerfile that builds and starts it, commit and push again.',
     });
     expect(await choose(AUTO_PLATFORM, { ...files, Dockerfile: 'FROM scratch' })).toBe('dockerfile');
+  });
+
+  it('names apps in directories rather than a program beside them for which there is no platform', async () => {
+    const files = { 'worker/Worker.csproj': '', 'vote/requirements.txt': '', 'result/package.json': '{}' };
+    await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({
+      message: expect.stringMatching(/There are result\/package\.json and vote\/requirements\.txt/) as string,
+    });
+    await expect(choose(AUTO_PLATFORM, { 'worker/Worker.csproj': '' })).rejects.toThrow('written in .NET');
   });
 
   it('says how to deploy the directory in which the app lies', async () => {
@@ -101,7 +109,7 @@ describe('the platform of an app', () => {
 
   it('says which platforms there are', async () => {
     await expect(choose('cobol', {})).rejects.toMatchObject({
-      hint: 'Platforms of this server: deno, dockerfile, go, java, nodejs, php, python, ruby, rust, static.',
+      hint: 'Platforms of this server: deno, dockerfile, go, hugo, java, nodejs, php, python, ruby, rust, static.',
     });
   });
 });

@@ -40,7 +40,9 @@ export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
     );
     if (best !== undefined) return best.language;
     const other = await otherLanguage(files);
-    if (other !== null) {
+    // Of a program in a directory others may be apps, too.
+    const isOneOfMany = other?.because.includes('/') === true && (await appsBelow(files, languages)).length > 0;
+    if (other !== null && !isOneOfMany) {
       throw new Failure(
         'no_platform',
         `The app ${app} is written in ${other.name} (it has ${other.because}), for which there is no platform here.`,

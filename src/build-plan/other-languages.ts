@@ -13,7 +13,6 @@ const OTHERS: readonly (readonly [name: string, signs: readonly string[]])[] = [
   ['Dart', ['pubspec.yaml']],
   ['Crystal', ['shard.yml']],
   ['Zig', ['build.zig']],
-  ['Hugo', ['hugo.toml', 'hugo.yaml', 'hugo.json', 'config/_default/hugo.toml', 'archetypes/default.md']],
   ['Jekyll', ['_config.yml']],
 ];
 

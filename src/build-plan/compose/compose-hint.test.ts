@@ -13,6 +13,7 @@ services:
   cache: { image: registry.example.com/mirror/valkey@sha256:abc }
   queue: { image: rabbitmq }
   admin: { image: "adminer:4" }
+  own: { build: ./own, image: "me/own:latest" }
   odd: { image: "x; rm -rf /" }
 `;
 const hint = (text: string) => composeHint('shop', sourceOf({ 'docker-compose.yml': text }));

@@ -80,9 +80,9 @@ function entriesOf(document: unknown): Entry[] {
   if (!isRecord(services)) return [];
   return Object.entries(services).flatMap(([name, service]) => {
     if (!isRecord(service) || !PLAIN.test(name)) return [];
-    const { image, volumes } = service;
-    return [
-      { name, image: typeof image === 'string' ? image : '', keepsData: Array.isArray(volumes) && volumes.length > 0 },
-    ];
+    const { build, image, volumes } = service;
+    // What is built is called by the image, which nobody else has to have.
+    const pulled = build === undefined && typeof image === 'string' ? image : '';
+    return [{ name, image: pulled, keepsData: Array.isArray(volumes) && volumes.length > 0 }];
   });
 }

@@ -3,6 +3,7 @@ import type { Language } from '../language.ts';
 import { deno } from './deno/deno.ts';
 import { dockerfile } from './dockerfile/dockerfile.ts';
 import { go } from './go/go.ts';
+import { hugo } from './hugo/hugo.ts';
 import { java } from './java/java.ts';
 import { nodejs } from './node/node.ts';
 import { php } from './php/php.ts';
@@ -12,6 +13,7 @@ import { rust } from './rust/rust.ts';
 import { staticFiles } from './static/static-files.ts';
 
 export const LANGUAGES: readonly Language[] = [
+  hugo,
   go,
   rust,
   java,

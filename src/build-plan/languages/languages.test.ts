@@ -47,6 +47,7 @@ it('any plan is made, whatever the files hold', async () => {
     'go.mod': blank,
     'pom.xml': blank,
     'deno.json': blank,
+    'hugo.toml': blank,
     'build.gradle': blank,
     'index.php': '',
     'config.ru': '',

@@ -20,6 +20,28 @@ const django = (host: string): string =>
 const PYTHON = 'build-plan/languages/python/';
 
 export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
+  'a program of a usual name that says nothing of its port': {
+    from: `${PYTHON}start.ts`,
+    cause: 'no_process',
+    says: 'main.py looks like it',
+    needs: ['python'],
+    files: {
+      'main.py': [
+        'from http.server import BaseHTTPRequestHandler, HTTPServer',
+        'from os import environ as env',
+        'class Page(BaseHTTPRequestHandler):',
+        '    def do_GET(self):',
+        '        self.send_response(200)',
+        '        self.end_headers()',
+        '        self.wfile.write(b"mended")',
+        'HTTPServer(("", int(env["PORT"])), Page).serve_forever()',
+        '',
+      ].join('\n'),
+    },
+    hint: 'Add a file named Procfile at the top of the repository, for example "web: python main.py", which is to listen on $PORT; what answers no requests is called worker. Then commit and push again.',
+    follow: [{ exampleTo: 'Procfile' }],
+    page,
+  },
   'Flask without a list of packages': {
     from: `${PYTHON}start.ts`,
     cause: 'invalid_config',

@@ -11,6 +11,14 @@ const LISTENING_ON = (address: string): string =>
 const ONE_NETWORK = { TANCHO_ISOLATION: 'user', TANCHO_UNITS_START_TIMEOUT: '5s' };
 
 export const START_ROWS: Readonly<Record<string, HintRow>> = {
+  'a build that makes pages nobody knows of': {
+    from: 'build-plan/languages/node/node.ts',
+    cause: 'no_process',
+    files: { 'package.json': json({ scripts: { build: 'mkdir -p dist && echo mended > dist/index.html' } }) },
+    hint: 'Name the directory of the pages in tancho.yaml: static: { root: dist }; or add a file named Procfile at the top of the repository with one process per line, for example: web: node server.js. Then commit and push again.',
+    follow: [{ edit: { 'tancho.yaml': 'static: { root: dist }\n' } }],
+    page,
+  },
   'a release that fails': {
     from: 'domain/units/hook-run.ts',
     cause: 'release_command_failed',

@@ -10,7 +10,7 @@ import { directivesOf, goVersion } from './module-file.ts';
 import { findPrograms, packageOf, type Program } from './programs.ts';
 import { missingSums } from './sums.ts';
 
-const GO: Tool = {
+export const GO: Tool = {
   program: 'go',
   version: ['version'],
   minimum: '1.18.0',

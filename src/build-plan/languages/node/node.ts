@@ -1,5 +1,5 @@
 /** Node.js with npm, yarn or pnpm, and Bun. */
-import type { PlannedProcess } from '../../build-plan.ts';
+import type { PlannedProcess, Problem } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import { inDirectory } from '../../part-of-source.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
@@ -115,8 +115,19 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       ...[version.problem, misfit, missing].filter((each) => each !== null),
       ...app.problems,
       ...start.problems,
+      ...(build.length > 0 && asked.processes === null && nothingStarts(app) ? [MAKES_PAGES] : []),
     ],
   };
+}
+
+const MAKES_PAGES: Problem = {
+  cause: 'no_process',
+  message: 'package.json has a build script, and nothing says what starts the app, or where pages are that it makes.',
+  hint: 'Name the directory of the pages in tancho.yaml: static: { root: dist }; or add a file named Procfile at the top of the repository with one process per line, for example: web: node server.js. Then commit and push again.',
+};
+
+function nothingStarts({ problems, start }: AppPackage): boolean {
+  return [...problems, ...start.problems].length === 0 && Object.keys(start.processes).length === 0;
 }
 
 function titleOf({ isThere }: PackageJson, { title }: PackageManager, { framework, directory }: AppPackage): string {

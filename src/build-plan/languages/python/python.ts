@@ -4,38 +4,26 @@ import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
 import { collectStatic, findDjango } from './django.ts';
+import { mkdocs } from './mkdocs.ts';
 import { installedPackages, MANIFESTS } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
 import { requiredPackages } from './required.ts';
-import { startOf } from './start.ts';
-import { PYTHON, UV, UV_SETTINGS, UV_VARIABLES } from './tools.ts';
+import { askForProcess, startOf } from './start.ts';
+import { ASKED_OF_PIP, PIP_SETTINGS, PYTHON, UV, UV_SETTINGS, UV_VARIABLES } from './tools.ts';
 
 const PROGRAMS = ['manage.py', 'wsgi.py', 'app.py', 'main.py'];
+const DOCUMENTATION = ['mkdocs.yml', 'mkdocs.yaml'];
 
 export const python: Language = {
   name: 'python',
   description: 'Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile',
   example: 'gunicorn --bind 0.0.0.0:$PORT app:app',
-  signs: [...MANIFESTS, ...PROGRAMS],
+  signs: [...MANIFESTS, ...PROGRAMS, ...DOCUMENTATION.slice(0, 1)],
   starts: /\bpython[\d.]*\s+(?:-[a-zA-Z]+\s+)*([\w./-]+\.py)\b/,
   tools: [PYTHON],
-  inherit: [
-    ...NETWORK_VARIABLES,
-    ...UV_SETTINGS,
-    ...[
-      'REQUESTS_CA_BUNDLE',
-      'PIP_CERT',
-      'PIP_INDEX_URL',
-      'PIP_EXTRA_INDEX_URL',
-      'PIP_TRUSTED_HOST',
-      'PIP_DEFAULT_TIMEOUT',
-    ],
-  ],
-  ask: ['index-url', 'extra-index-url'].map((setting) => ({
-    command: ['python3', '-m', 'pip', 'config', 'get', `global.${setting}`],
-    into: { variable: `PIP_${setting.replaceAll('-', '_').toUpperCase()}` },
-  })),
-  detect: (files) => firstSign(files, { manifest: MANIFESTS, program: PROGRAMS }),
+  inherit: [...NETWORK_VARIABLES, ...UV_SETTINGS, ...PIP_SETTINGS],
+  ask: ASKED_OF_PIP,
+  detect: (files) => firstSign(files, { manifest: MANIFESTS, program: PROGRAMS, page: DOCUMENTATION }),
   plan,
 };
 
@@ -57,16 +45,19 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const required = await requiredPackages(files);
   const django = await findDjango(files);
   const start = await startOf(files, required, django, asked);
+  const isApp = Object.keys(start.processes).length > 0 || start.problems.length > 0;
+  const pages = isApp ? null : await mkdocs(files, required, asked);
+  const unknown = isApp || pages !== null || asked.processes !== null ? [] : await askForProcess(files, required);
   const packages = await installedPackages(files, {
-    adds: start.adds,
+    adds: [...start.adds, ...(pages?.adds ?? [])],
     keepsDevelopment: asked.keepsDevelopment,
     hasSetuptools: required.has('setuptools'),
     runners: (await runnersOf(files, asked)).filter((name) => !required.has(name)),
   });
   const collected = django === null ? null : await collectStatic(files, django);
   return {
-    title: start.title,
-    tools: [{ ...PYTHON, wanted }],
+    title: pages === null ? start.title : 'MkDocs',
+    tools: [{ ...PYTHON, wanted }, ...(pages?.tools ?? [])],
     sharedTools: [UV],
     environment: [
       { name: 'PYTHONUNBUFFERED', value: '1' },
@@ -79,12 +70,14 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       { name: 'PIP_DISABLE_PIP_VERSION_CHECK', value: '1', scope: 'build' },
       { name: 'PIP_ROOT_USER_ACTION', value: 'ignore', scope: 'build' },
       { name: 'PIP_PROGRESS_BAR', value: 'off', scope: 'build' },
+      ...(pages?.environment ?? []),
     ],
-    files: [...packages.files, ...(collected?.files ?? [])],
+    files: [...packages.files, ...(collected?.files ?? []), ...(pages?.files ?? [])],
     dependencies: [packages.set],
-    steps: collected?.steps ?? [],
-    processes: start.processes,
-    notes: [...(note === null ? [] : [note]), ...packages.notes, ...start.notes],
-    problems: [...packages.problems, ...start.problems],
+    steps: [...(collected?.steps ?? []), ...(pages?.steps ?? [])],
+    site: pages?.site ?? null,
+    processes: pages?.processes ?? start.processes,
+    notes: [...(note === null ? [] : [note]), ...packages.notes, ...start.notes, ...(pages?.notes ?? [])],
+    problems: [...packages.problems, ...start.problems, ...unknown],
   };
 }

@@ -164,6 +164,30 @@ async function programStart(files: SourceFiles): Promise<Found | null> {
   return null;
 }
 
+/** Names that a program without a framework has, and packages of bots, which answer no requests. */
+const USUAL = ['bot.py', 'main.py', 'app.py', 'run.py', 'server.py', 'src/main.py', 'src/bot.py'];
+const OF_BOTS = [
+  ...['discord.py', 'discord', 'py-cord', 'nextcord', 'disnake', 'hikari', 'slack-bolt', 'tweepy'],
+  ...['python-telegram-bot', 'aiogram', 'pyTelegramBotAPI', 'telethon', 'pyrogram'],
+];
+
+/** What a program of a usual name is to be called by, for it is not known to answer requests; none: nothing can be said. */
+export async function askForProcess(files: SourceFiles, required: Required): Promise<Problem[]> {
+  const program = await files.find(...USUAL);
+  if (program === null) return [];
+  const isBot = required.first(...OF_BOTS) !== null || program.endsWith('bot.py');
+  const [first, second] = isBot
+    ? [`"worker: python ${program}"`, 'what answers requests is called web, and listens on $PORT']
+    : [`"web: python ${program}", which is to listen on $PORT`, 'what answers no requests is called worker'];
+  return [
+    {
+      cause: 'no_process',
+      message: `Nothing says how the app is started; ${program} looks like it, and does not tell whether it answers requests.`,
+      hint: `Add a file named Procfile at the top of the repository, for example ${first}; ${second}. Then commit and push again.`,
+    },
+  ];
+}
+
 function frameworkOf(required: Required): string | null {
   return required.first('Django', 'Streamlit', ...ASGI_FRAMEWORKS, ...WSGI_FRAMEWORKS) ?? titleOfOwn(required);
 }

@@ -1,5 +1,5 @@
 /** Python, and uv, which installs its packages and brings versions that the machine does not have. */
-import type { SharedTool, Tool, Variable } from '../../build-plan.ts';
+import type { Ask, SharedTool, Tool, Variable } from '../../build-plan.ts';
 
 /** One for all apps; it has a pip beside it. */
 export const UV: SharedTool = {
@@ -45,6 +45,21 @@ export const PYTHON: Tool = {
 
 /** Settings of the server that uv knows. */
 export const UV_SETTINGS = ['UV_DEFAULT_INDEX', 'UV_INDEX', 'UV_PYTHON_INSTALL_MIRROR', 'UV_PYTHON_DOWNLOADS_JSON_URL'];
+
+/** Settings of the server that pip knows. */
+export const PIP_SETTINGS = [
+  'REQUESTS_CA_BUNDLE',
+  'PIP_CERT',
+  'PIP_INDEX_URL',
+  'PIP_EXTRA_INDEX_URL',
+  'PIP_TRUSTED_HOST',
+  'PIP_DEFAULT_TIMEOUT',
+];
+
+export const ASKED_OF_PIP: readonly Ask[] = ['index-url', 'extra-index-url'].map((setting) => ({
+  command: ['python3', '-m', 'pip', 'config', 'get', `global.${setting}`],
+  into: { variable: `PIP_${setting.replaceAll('-', '_').toUpperCase()}` },
+}));
 
 /** A step's arguments; the script gives uv the settings of pip. */
 export function uv(...args: readonly string[]): string[] {

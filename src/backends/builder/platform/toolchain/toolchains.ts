@@ -71,7 +71,9 @@ export class Toolchains {
     if (download === null || range === null) return null;
     const plain = await prepare();
     const { by, hint } = download;
-    const helper = by && { name: by.name, directory: await this.shared(by, installed ?? '', plain) };
+    const ofOther = plain.programs.find(({ program }) => program === by?.per && program !== tool.program);
+    const per = ofOther?.version ?? installed ?? '';
+    const helper = by && { name: by.name, directory: await this.shared(by, per, plain) };
     const context = { ...plain, ...(helper && { helper }), ...(hint !== undefined && { hint }) };
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
       // Without the registry, what was fetched before still serves.
