@@ -87,6 +87,11 @@ describe('wrong use ends with 2 and says how it is right', () => {
     ['a near miss', ['deplyo'], /Hint: Did you mean tancho deploy\?/],
     ['a near miss of a verb', ['app', 'restrat'], /Hint: Did you mean tancho app restart\?/],
     ['a near miss of an option', ['app', 'list', '--nam', 'x'], /Hint: Did you mean tancho app list --name\?/],
+    [
+      'an option of another verb',
+      ['app', 'create', 'x', '--root', 'api'],
+      /Hint: tancho app update has it: tancho app update --help/,
+    ],
     ['an option before the verb', ['env', '-a', 'shop'], /Hint: tancho env --help/],
     ['a word of other platforms', ['logs', '-a', 'x'], /Hint: That is here: tancho app log\n/],
     ['a verb of apps alone', ['shell'], /Hint: That is here: tancho app shell\n/],

@@ -13,6 +13,8 @@ export function wrongUse(code: string, message: string, words: readonly string[]
     const meant = familiar([...known, ...named.slice(known.length)], (noun) => verbsOf(tree, noun));
     if (meant !== null) return new UsageError(text, `That is here: tancho ${meant}`);
   }
+  const elsewhere = code === 'commander.unknownOption' ? verbWith(tree, known, optionIn(first)) : null;
+  if (elsewhere !== null) return new UsageError(text, `tancho ${elsewhere} has it: tancho ${elsewhere} --help`);
   const close = /Did you mean (.+)\?/.exec(rest.join(' '))?.[1];
   if (close !== undefined) {
     const path = close.startsWith('-') ? known : known.slice(0, 1);
@@ -39,6 +41,17 @@ function knownPath(tree: Command, words: readonly string[]): string[] {
     path.push(at.name());
   }
   return path;
+}
+
+function optionIn(message: string): string {
+  return /'(--[\w-]+)/.exec(message)?.[1] ?? '';
+}
+
+/** Another command of the same noun that has the very option: `app update`. */
+function verbWith(tree: Command, [noun = '', verb = '']: readonly string[], option: string): string | null {
+  const verbs = tree.commands.find((one) => one.name() === noun)?.commands ?? [];
+  const other = verbs.find((one) => one.name() !== verb && one.options.some(({ long }) => long === option));
+  return other === undefined ? null : `${noun} ${other.name()}`;
 }
 
 function verbsOf(tree: Command, noun: string): string[] {

@@ -254,6 +254,10 @@ it('no new code is taken when little is free, and everything else goes on', asyn
   expect(await causeOf(world.deploy('shop', {}, { say: (line) => lines.push(line) }))).toBe('disk_low');
   expect(lines.join('\n')).toContain('tancho server disk');
   expect(lines.join('\n')).toContain('Most is held by code of shop (1 MiB).');
+  world.machine.probe.space = { ...space, totalBytes: 2_000_000 };
+  await causeOf(world.deploy('shop', {}, { say: (line) => lines.push(line) }));
+  expect(lines.join('\n')).toContain('The platform and its apps hold 1 MiB of what is used, others the rest.');
+  world.machine.probe.space = space;
   await world.setEnv('shop', { A: '1' });
   await expect(world.useCases.diskUse.report(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   const report = await world.useCases.diskUse.report({ ...ANN, isAdmin: true });

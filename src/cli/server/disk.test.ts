@@ -19,7 +19,7 @@ it('shows the apps that hold most first, then what belongs to none', () => {
   });
   const lines = text.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '));
   expect(lines).toEqual([
-    '3.0 GiB of 4.0 GiB are free, and room for 1000 of 20000 files. With less than 512.0 MiB free no new code is taken.',
+    '3.0 GiB of 4.0 GiB are free, and room for 1000 of 20000 files. The platform and its apps hold 2.0 MiB, what else is there 1022.0 MiB. With less than 512.0 MiB free no new code is taken.',
     '',
     'APP  TOTAL  CODE  BUILD CACHE  REPOSITORY  UNITS  VOLUMES',
     'shop  1.0 MiB  1.0 MiB  0 bytes  0 bytes  512 bytes  0 bytes',

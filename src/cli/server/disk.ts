@@ -32,7 +32,7 @@ export function describeDisk({
   const space =
     free < 0 ? 'How much is free is not known.' : `${byteSize(free)} of ${byteSize(total)} are free${files}.`;
   const parts = [
-    `${space} With less than ${byteSize(reserve)} free no new code is taken.`,
+    `${space}${holding(free < 0 ? 0 : total - free, sum(holders))} With less than ${byteSize(reserve)} free no new code is taken.`,
     rows.length === 0
       ? ''
       : table(
@@ -42,6 +42,13 @@ export function describeDisk({
     others.length === 0 ? '' : table(['OF NO APP', 'NAME', 'SIZE'], others),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** What else is on the disk explains most of it where the platform is not alone there. */
+function holding(used: number, own: number): string {
+  return used <= own
+    ? ''
+    : ` The platform and its apps hold ${byteSize(own)}, what else is there ${byteSize(used - own)}.`;
 }
 
 function sum(holders: readonly { readonly bytes: number }[]): number {

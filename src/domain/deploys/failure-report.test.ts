@@ -25,6 +25,11 @@ it('does not claim that an older version serves when there is none', () => {
   expect(failureReport({ ...facts, still: none }).join('\n')).toContain('Nothing of "shop" serves yet.');
 });
 
+it('tells people to fix the code only where nothing better is known', () => {
+  expect(failureReport(facts).join('\n')).not.toContain('fix it');
+  expect(failureReport({ ...facts, hint: '' }).join('\n')).toContain('Next: fix it, commit, push again.');
+});
+
 it.each([
   ['stopped', 'The app stays stopped, with your previous version (release 4).'],
   ['down', 'release 4) is still in place, but none of its units runs'],

@@ -22,14 +22,16 @@ export function failureReport(facts: FailureFacts): string[] {
   // What a build printed stands right above.
   const isBuild = facts.cause === 'build_failed';
   const last = isBuild ? [] : facts.lines.slice(-MAX_LINES);
-  const more = isBuild ? '' : ` More: tancho app log -a ${facts.app}`;
+  const more = isBuild ? [] : [` !     More: tancho app log -a ${facts.app}`];
+  const next = `Next: fix it, ${facts.isImage ? 'then deploy it again' : 'commit, push again'}.`;
   return [
     '',
     ` !     Deploy failed (${facts.cause}): ${facts.message}`,
     ...(last.length === 0 ? [] : [' !     Its last lines:', ...last.map((line) => `       | ${line}`)]),
-    ...(facts.hint === '' ? [] : [` !     ${facts.hint}`]),
+    // What is no fault of the code is not to be fixed: the hint says what is to be done.
+    ` !     ${facts.hint === '' ? next : facts.hint}`,
     ` !     ${stillThereText(facts.app, facts.still)}`,
-    ` !     Next: fix it, ${facts.isImage ? 'then deploy it again' : 'commit, push again'}.${more}`,
+    ...more,
     '',
   ];
 }

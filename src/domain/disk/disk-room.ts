@@ -24,7 +24,7 @@ export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDep
 export async function demandRoom({ probe, settings, holders }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();
   if (space === null || !isLow(space, settings)) return;
-  const most = await largest(holders);
+  const most = await largest(holders, space);
   throw new PlatformError('disk.low', `The disk of the server is nearly full: ${describedSpace(space)}.${most}`, {
     hint: 'Apps and databases go on, but no new code is taken. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
   });
@@ -44,7 +44,7 @@ export function explainsFull(deps: Omit<DiskRoomDeps, 'settings'>): (thrown: unk
 async function fullError({ probe, holders }: Omit<DiskRoomDeps, 'settings'>, cause?: unknown): Promise<PlatformError> {
   const space = await probe.disk();
   const left = space === null ? '' : `: ${describedSpace(space)}`;
-  const message = `The disk of the server is full${left}.${await largest(holders)}`;
+  const message = `The disk of the server is full${left}.${await largest(holders, space)}`;
   return new PlatformError('unavailable', message, {
     cause,
     hint: 'Nothing was changed, and what runs goes on. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
@@ -55,14 +55,18 @@ const HOLDERS_MS = 5_000;
 const NAMED = 3;
 
 /** A sentence, or nothing where it takes too long to count. */
-async function largest(holders: DiskHolders): Promise<string> {
+async function largest(holders: DiskHolders, space: DiskSpace | null): Promise<string> {
   const late = (): Error => new Error('it takes too long');
   const all = await inTime(HOLDERS_MS, holders(), late).catch(() => []);
   const named = all.slice(0, NAMED).map(({ kind, app, name, bytes }) => {
     const whose = app === '' ? `${kind}${name === '' ? '' : ` ${name}`}` : `${kind} of ${app}`;
     return `${whose} (${Math.ceil(bytes / 1024 ** 2)} MiB)`;
   });
-  return named.length === 0 ? '' : ` Most is held by ${named.join(', ')}.`;
+  if (named.length === 0) return '';
+  const own = all.reduce((sum, { bytes }) => sum + bytes, 0);
+  const used = space === null ? 0 : space.totalBytes - space.freeBytes;
+  if (own * 2 >= used) return ` Most is held by ${named.join(', ')}.`;
+  return ` The platform and its apps hold ${Math.ceil(own / 1024 ** 2)} MiB of what is used, others the rest.`;
 }
 
 /** With less nothing can be relied on to be stored. */

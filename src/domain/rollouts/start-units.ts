@@ -54,7 +54,7 @@ export async function startUnits(units: Units, judged: Judged): Promise<Readonly
     throw errors.find((error) => !(error instanceof Failure && error.code === 'cancelled')) ?? errors[0];
   for (const process of tasks) plan.say(`       ${process} ended with code 0: a task, so it is not kept running`);
   if (tasks.size > 0)
-    plan.say('       Tasks run once per deploy; to run one at will: tancho run. To run none: a count of 0.');
+    plan.say('       Tasks run once per deploy; to run one at will: tancho app run. To run none: a count of 0.');
   await Promise.all(judged.units.filter(({ process }) => tasks.has(process)).map((unit) => units.retire(unit)));
   return tasks;
 }

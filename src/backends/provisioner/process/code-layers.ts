@@ -14,7 +14,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts';
 const DEADLINE_MS = 10_000;
 const PROBE = '.layer-probe';
 /** What the options of a mount cannot hold as it is. */
-const ODD_PATH = /[,:\\"\s]/;
+const ODD_PATH = /[,:\\"\n]/;
 
 /**
  * `layer`: each process has a layer of its own. `read-only`: code cannot be written, for layers cannot be mounted here. `none`: what one

@@ -145,6 +145,14 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         }
       });
 
+      it('has layers in a home whose path has a space in it', async () => {
+        const directory = join(world.home, 'my units');
+        mkdirSync(directory);
+        const layers = await CodeLayers.open(world.sandbox, directory);
+        expect(layers.protection).toBe('layer');
+        expect(await mountsOf(directory)).toEqual([]);
+      });
+
       it('has no layer left that a killed control was about to give to a process', async () => {
         const left = join(world.units, 'eeeeeeeeeeee');
         const layers = await CodeLayers.open(world.sandbox, world.units);
