@@ -34,7 +34,9 @@ export function readAppJson(content: unknown): AppJson {
       'app.json: scripts.postdeploy is not run; what is to run once per new version is "release" in the Procfile',
     );
   if (Array.isArray(cron) && cron.length > 0)
-    notes.push('app.json: cron is not run here; a process of the app can do it, or a clock elsewhere with tancho app run');
+    notes.push(
+      'app.json: cron is not run here; a process of the app can do it, or a clock elsewhere with tancho app run',
+    );
   return { settings, variables, notes };
 }
 

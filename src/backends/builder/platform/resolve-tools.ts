@@ -64,8 +64,7 @@ async function find(programs: Programs, tool: Tool, base: Base | null): Promise<
   if (!installed.found) {
     // What it is fetched by may be another tool.
     const canFetch = download !== null && download.by?.per !== tool.program;
-    if (canFetch && (download.otherwise !== null || wanted !== null))
-      return { tool, program: null, isShort: true };
+    if (canFetch && (download.otherwise !== null || wanted !== null)) return { tool, program: null, isShort: true };
     const where = base === null ? 'This server' : `The image ${base.image.split('@')[0]}`;
     throw new Failure('toolchain_missing', `${where} cannot build this app: ${installed.missing}`, {
       hint:
