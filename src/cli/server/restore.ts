@@ -35,7 +35,8 @@ export async function restore(cli: Cli, backup: string): Promise<void> {
 }
 
 function explained(error: unknown): unknown {
-  if (error instanceof BackupDamaged) return new CliError(error.message, 'Nothing was written. Take another one.');
+  if (error instanceof BackupDamaged)
+    return new CliError(error.message, 'Nothing of it was put in place. Take another one.');
   if (error instanceof OtherHome)
     return new CliError(error.message, `Restore it to the same place: TANCHO_HOME=${error.home}`);
   if (error instanceof HomeNotEmpty)

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import {
+  link,
   mkdir,
   mkdtemp,
   readFile,
@@ -14,8 +16,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { zstdCompressSync } from 'node:zlib';
+import { Header } from 'tar';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { backupName, listBackups } from './manifest.ts';
+import { ARCHIVE, backupName, listBackups, MANIFEST, readManifest } from './manifest.ts';
 import { restoreBackup } from './restore-backup.ts';
 import { type BackupJob, writeBackup } from './write-backup.ts';
 
@@ -79,6 +83,63 @@ it('what is backed up comes back into an empty home: rows that are in the write-
   expect(await readlink(join(code, 'link'))).toBe('run');
   expect(await readdir(join(home, 'slugs', 'shop'))).toEqual(['one']);
   expect(await readFile(join(home, 'config.yaml'), 'utf8')).toBe('mine\n');
+});
+
+it('code comes back whatever its links lead to and its files are called, and nothing is written through a link', async () => {
+  const code = join(home, 'slugs', 'shop', 'one', 'code');
+  const links = {
+    python: join(home, 'toolchains', 'python'),
+    etc: '/etc',
+    up: '../../../../../outside',
+    dangling: 'no',
+  };
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(code, name));
+  await writeFile(join(code, 'a\\..\\b'), 'odd');
+  await link(join(code, 'run'), join(code, 'same'));
+  const { name } = await writeBackup(job(1));
+  await rename(home, join(root, 'away'));
+  await restoreBackup(home, join(directory, name));
+  for (const [path, target] of Object.entries(links)) expect(await readlink(join(code, path)), path).toBe(target);
+  expect(await readFile(join(code, 'a\\..\\b'), 'utf8')).toBe('odd');
+  expect((await stat(join(code, 'same'))).ino).toBe((await stat(join(code, 'run'))).ino);
+  expect((await readdir(root)).sort()).toEqual(['away', 'backups', 'home']);
+});
+
+it('files with several names are packed whole, and are one file again, however many and wherever they are', async () => {
+  const code = join(home, 'slugs', 'shop', 'one', 'code');
+  for (let count = 1; count <= 12; count += 1) {
+    for (let other = 0; other < count % 4; other += 1) await link(join(code, 'run'), join(code, `${count}-${other}`));
+    const { name } = await writeBackup(job(count));
+    const restored = join(root, `restored-${count}`);
+    await rename(home, join(root, 'away'));
+    await restoreBackup(home, join(directory, name));
+    await rename(home, restored);
+    await rename(join(root, 'away'), home);
+    const all = await readdir(join(restored, 'slugs', 'shop', 'one', 'code'));
+    expect(all.sort()).toEqual((await readdir(code)).sort());
+  }
+});
+
+it.each([
+  ['a name that leads out', { path: '../outside', type: 'File' }],
+  ['an absolute name', { path: '/tmp/tancho-outside', type: 'File' }],
+  ['another name of a file elsewhere', { path: 'passwd', type: 'Link', linkpath: '/etc/passwd' }],
+] as const)('an archive with %s is damaged', async (_what, entry) => {
+  const { name } = await writeBackup(job(1));
+  const block = Buffer.alloc(512);
+  new Header({ ...entry, size: 0, mode: 0o644, mtime: new Date(0) }).encode(block);
+  const archive = zstdCompressSync(Buffer.concat([block, Buffer.alloc(1024)]));
+  const manifest = await readManifest(join(directory, name));
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const files = manifest.files.map((file) =>
+    file.name === ARCHIVE ? { ...file, bytes: archive.length, sha256 } : file,
+  );
+  await writeFile(join(directory, name, ARCHIVE), archive);
+  await writeFile(join(directory, name, MANIFEST), JSON.stringify({ ...manifest, files }));
+  await rename(home, join(root, 'away'));
+  await expect(restoreBackup(home, join(directory, name))).rejects.toThrow('outside of the home');
+  expect((await readdir(root)).sort()).toEqual(['away', 'backups', 'home']);
+  expect(await readdir(home)).toEqual(['.restoring']);
 });
 
 it('is for nobody else, and the oldest go when there are more than are kept', async () => {

@@ -1,11 +1,12 @@
 /** Puts a backup into a home that has nothing yet. The key comes last, so that a restore that was cut off is seen, and done anew. */
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import type { ReadEntry } from 'tar';
 import { syncPath } from '../sync-path.ts';
-import { ARCHIVE, type BackupManifest, verifyBackup } from './manifest.ts';
+import { ARCHIVE, BackupDamaged, type BackupManifest, verifyBackup } from './manifest.ts';
 
 /** There while a restore is under way, and after one that was cut off. */
 const UNDER_WAY = '.restoring';
@@ -28,7 +29,7 @@ export class OtherHome extends Error {
   }
 }
 
-/** Throws HomeNotEmpty, OtherHome and BackupDamaged, before anything is written. */
+/** Throws HomeNotEmpty, OtherHome and BackupDamaged, before anything is in its place. */
 export async function restoreBackup(home: string, path: string): Promise<BackupManifest> {
   const there: string[] = await readdir(home).catch(() => []);
   const left = there.filter((name) => !MAY_BE_THERE.has(name));
@@ -53,19 +54,30 @@ export async function restoreBackup(home: string, path: string): Promise<BackupM
   return manifest;
 }
 
+/** Links come last: until then there are none that anything could be written through, wherever they lead. */
 async function unpack(file: string, into: string): Promise<void> {
   const { Unpack } = await import('tar');
+  const links = new Map<string, string>();
   const unpacker = new Unpack({
     cwd: into,
     strict: true,
     chmod: true,
     dmode: 0o711,
     preserveOwner: process.getuid?.() === 0,
+    // Names are judged by demandBelow(): tar takes names with a backslash, and links to elsewhere, for attempts to leave the directory.
+    preservePaths: true,
+    filter(path, entry) {
+      const { type, linkpath = '' } = entry as ReadEntry;
+      demandBelow(path);
+      if (type === 'Link') demandBelow(linkpath);
+      if (type === 'SymbolicLink') links.set(path, linkpath);
+      return type !== 'SymbolicLink';
+    },
   });
   await pipeline(createReadStream(file), createZstdDecompress(), async (pieces: AsyncIterable<Buffer>) => {
     const done = new Promise<void>((resolve, reject) => {
       unpacker.once('close', () => resolve());
-      unpacker.once('error', reject);
+      unpacker.on('error', reject);
     });
     done.catch(() => undefined);
     for await (const piece of pieces) {
@@ -75,4 +87,10 @@ async function unpack(file: string, into: string): Promise<void> {
     unpacker.end();
     await done;
   });
+  for (const [path, target] of links) await symlink(target, join(into, path));
+}
+
+function demandBelow(path: string): void {
+  if (!isAbsolute(path) && !path.split('/').includes('..')) return;
+  throw new BackupDamaged(`${ARCHIVE} has a file outside of the home: ${JSON.stringify(path.slice(0, 200))}.`);
 }

@@ -73,7 +73,8 @@ async function existing(home: string, paths: readonly string[]): Promise<string[
 async function archive(home: string, paths: readonly string[], file: string): Promise<void> {
   const { Pack } = await import('tar');
   for (let attempt = 1; ; attempt += 1) {
-    const pack = new Pack({ cwd: home, portable: false });
+    // One at a time: with more under way tar ends twice, and fails, where the last is another name of a file beside it.
+    const pack = new Pack({ cwd: home, portable: false, jobs: 1 });
     for (const path of paths) pack.add(path);
     pack.end();
     try {
