@@ -20,6 +20,9 @@ const MINUTE_MS = 60_000;
 let world: DomainWorld;
 let letters: Mail[];
 let refuses: boolean;
+/** Nobody is there. */
+const WRONG = 'nobody@example.com';
+let isWrongRefused: boolean;
 let at: number;
 beforeEach(async () => {
   world = await startDomain();
@@ -27,7 +30,7 @@ beforeEach(async () => {
   await world.machine.store.transact((tx) =>
     tx.insertUser({ email: ADMIN.email, passwordHash: '', isAdmin: true, createdAt }),
   );
-  [letters, refuses, at] = [[], false, Date.parse('2026-03-04T05:06:07.089Z')];
+  [letters, refuses, isWrongRefused, at] = [[], false, true, Date.parse('2026-03-04T05:06:07.089Z')];
 });
 afterEach(() => world.dispose());
 
@@ -39,7 +42,7 @@ function watch(series: ReadonlyMap<string, AppSeries> = world.parts.sampler.all)
     mailer: {
       description: 'here',
       async send(mail) {
-        if (refuses) throw new Error('nobody takes it');
+        if (refuses || (isWrongRefused && mail.to === WRONG)) throw new Error('nobody takes it');
         letters.push(mail);
       },
     },
@@ -95,6 +98,37 @@ it('a letter that nobody takes is sent with the next look, once', async () => {
   await watch().look();
   await watch().look();
   expect(subjects()).toEqual(['[Tancho] alert: disk_low of the server']);
+});
+
+it('an address that no server takes keeps the letter from nobody, and has nobody told again', async () => {
+  await world.createApp('shop');
+  await world.deploy('shop');
+  const rules = { disk_low: { minutes: 0 }, app_down: { minutes: 0 } };
+  await world.useCases.alerts.change(ADMIN, { mail: [WRONG, OPS], rules });
+  await disk(50);
+  const [unit] = await world.machine.store.units('shop');
+  await world.machine.store.transact((tx) => tx.updateUnit(unit?.id ?? '', { state: 'error' }));
+  const looks = watch();
+  for (let n = 0; n < 3; n += 1) await looks.look();
+  expect(letters.map(({ to, subject }) => `${to} ${subject}`).sort()).toEqual([
+    `${OPS} [Tancho] alert: app_down of shop`,
+    `${OPS} [Tancho] alert: disk_low of the server`,
+  ]);
+  isWrongRefused = false;
+  for (let n = 0; n < 2; n += 1) await looks.look();
+  expect(letters.slice(2).map(({ to }) => to)).toEqual([WRONG, WRONG]);
+});
+
+it('a letter that nobody has taken for a day is given up', async () => {
+  await world.useCases.alerts.change(ADMIN, { mail: [WRONG], rules: { disk_low: { minutes: 0 } } });
+  await disk(50);
+  const looks = watch();
+  await looks.look();
+  at += 25 * 60 * MINUTE_MS;
+  await looks.look();
+  isWrongRefused = false;
+  await looks.look();
+  expect(letters).toEqual([]);
 });
 
 it('an app none of whose units is started is told of, with the app', async () => {

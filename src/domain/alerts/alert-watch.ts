@@ -7,6 +7,7 @@ import { repeatedly } from '../../lib/repeatedly.ts';
 import { backupStateIn } from '../backups/backup-state.ts';
 import type { BackupStore } from '../backups/backup-store.ts';
 import type { Probe } from '../diagnosis/probe.ts';
+import { isPlatformError } from '../errors.ts';
 import type { MetricsSampler } from '../metrics/sampler.ts';
 import type { Store } from '../store.ts';
 import type { Mailer } from '../users/mailer.ts';
@@ -30,12 +31,15 @@ interface AlertWatchDeps {
 }
 
 const EVERY_MS = 30_000;
+const TRIED_FOR_MS = 24 * 60 * 60_000;
 
 type Facts = Awaited<ReturnType<AlertWatch['factsNow']>>;
 
 export class AlertWatch {
   readonly #deps: AlertWatchDeps;
   #stop: (() => Promise<void>) | null = null;
+  /** Who has a letter that others wait for: of each alert the addresses. */
+  readonly #mailed = new Map<string, Set<string>>();
   #stored: { readonly version: string; readonly facts: Facts } | null = null;
 
   constructor(deps: AlertWatchDeps) {
@@ -90,31 +94,48 @@ export class AlertWatch {
     };
   }
 
-  /** What nobody takes now is tried again with the next look. */
+  /** What is not taken now is tried again with the next look, for a day; who has a letter gets it once, whoever of the others does not. */
   async #sendLetters(alerts: readonly Alert[], addresses: readonly string[]): Promise<void> {
-    const { mailer, store, logger } = this.#deps;
-    for (const alert of alerts.filter(({ isMailDue }) => isMailDue)) {
-      try {
-        for (const to of addresses) await mailer.send({ to, ...letterOf(alert) });
-      } catch (error) {
-        logger.warn({ err: error, rule: alert.rule }, 'a letter about an alert could not be sent');
-        return;
+    const { store, now } = this.#deps;
+    const due = alerts.filter(({ isMailDue }) => isMailDue);
+    const keys = new Set(due.map(keyOf));
+    for (const key of this.#mailed.keys()) if (!keys.has(key)) this.#mailed.delete(key);
+    for (const alert of due) {
+      const mailed = this.#mailed.get(keyOf(alert)) ?? new Set();
+      this.#mailed.set(keyOf(alert), mailed);
+      const isAnswered = await this.#mail(alert, addresses, mailed);
+      const isLate = now().getTime() - Date.parse(alert.resolvedAt || alert.firedAt) > TRIED_FOR_MS;
+      if (isLate || addresses.every((to) => mailed.has(to))) {
+        await store.transact(async (tx) => {
+          const told = (await alertsIn(tx)).map((one) =>
+            keyOf(one) === keyOf(alert) ? { ...one, isMailDue: false } : one,
+          );
+          await tx.setSetting(STATES_KEY, textOf(told));
+        });
       }
-      await store.transact(async (tx) => {
-        const now = await alertsIn(tx);
-        await tx.setSetting(
-          STATES_KEY,
-          textOf(now.map((one) => (isSame(one, alert) ? { ...one, isMailDue: false } : one))),
-        );
-      });
+      if (!isAnswered) return;
     }
+  }
+
+  /** False: the mail server does not answer, and would take as long for every further letter. */
+  async #mail(alert: Alert, addresses: readonly string[], mailed: Set<string>): Promise<boolean> {
+    const { mailer, logger } = this.#deps;
+    for (const to of addresses.filter((one) => !mailed.has(one))) {
+      try {
+        await mailer.send({ to, ...letterOf(alert) });
+        mailed.add(to);
+      } catch (error) {
+        logger.warn({ err: error, rule: alert.rule, to }, 'a letter about an alert could not be sent');
+        if (isPlatformError(error, 'timeout')) return false;
+      }
+    }
+    return true;
   }
 }
 
-function isSame(one: Alert, other: Alert): boolean {
-  return (
-    one.rule === other.rule && one.subject === other.subject && one.since === other.since && one.state === other.state
-  );
+/** Of what people are told: that it began is another letter than that it is over. */
+function keyOf({ rule, subject, since, state }: Alert): string {
+  return [rule, subject, since, state].join(' ');
 }
 
 function occurrenceOf({ rule, subject, state, message, since }: Alert) {
