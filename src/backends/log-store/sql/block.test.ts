@@ -40,6 +40,12 @@ describe('a block', () => {
     );
   });
 
+  it('tells messages apart where the first line of one is as many bytes as all of it has characters', () => {
+    const entries = ['éé\na', 'next', 'é\n', 'last'].map((text, n) => entry(text, { seq: n + 1 }));
+    const { packed, streams } = packBlock(entries);
+    expect(entriesOf('shop', openBlock(packed), streams)).toEqual(entries);
+  });
+
   it('of lines like those of a server is a small part of them', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) =>
       entry(`GET /orders/${n * 7919} 200 ${(n * 31) % 97} ms`, { seq: n + 1 }),

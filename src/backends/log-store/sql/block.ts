@@ -185,7 +185,8 @@ function sizesOf(entries: readonly LogEntry[], text: Buffer): number[] {
     sizes.push(size);
     from += size + 1;
   }
-  return sizes;
+  // A newline within a message can pass for its end, where there is more than ASCII before it; what is counted too short is short in all.
+  return from === text.length ? sizes : entries.map(({ message }) => Buffer.byteLength(message));
 }
 
 function seqRuns(entries: readonly LogEntry[]): Runs<number> {
