@@ -1,11 +1,13 @@
 /** Authorization header -> Caller. Existing clients send `bearer <token>`, `Bearer <token>` or the bare token. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
 import type { Ends } from '../lib/peer-user.ts';
 import { clientEnds } from '../lib/trusted-proxies.ts';
 import type { Access } from './operation.ts';
+
+const OTHER_SITES: ReadonlySet<string> = new Set(['cross-site', 'same-site']);
 
 /** Address of callers over the unix socket. */
 export const SOCKET_ADDRESS = 'unix';
@@ -35,8 +37,8 @@ export interface AppUsers {
  * Refuses what the users of apps send, straight or by way of the edge, without saying who they are: nobody's code may make itself an account, or try passwords, for running
  * here. Who has a token is who the token says.
  */
-export async function refuseApps(request: IncomingMessage, caller: Caller, apps: AppUsers | null): Promise<void> {
-  if (apps === null || caller.kind !== 'anonymous') return;
+export async function refuseApps(request: IncomingMessage, apps: AppUsers | null): Promise<void> {
+  if (apps === null) return;
   const ends = clientEnds(request);
   const uid = ends === null ? null : await apps.userOf(ends);
   if (uid === null || uid < apps.from || uid > apps.to) return;
@@ -58,13 +60,22 @@ export function admit(caller: Caller, access: Access): void {
   }
 }
 
+type BrowserHeaders = Pick<IncomingHttpHeaders, 'sec-fetch-site' | 'origin' | 'host'>;
+
 /**
  * Refuses what a page of another site makes a browser send. Nothing here is answered to a cookie, but accounts can be
- * created without a token, and the specification has GETs that change things.
+ * created without a token, passwords tried, and the specification has GETs that change things. A browser that says no `Sec-Fetch-Site`,
+ * over plain HTTP to another machine, says `Origin` with whatever is no GET.
  */
-export function refuseCrossSite(site: string | string[] | undefined): void {
-  if (site !== 'cross-site' && site !== 'same-site') return;
+export function refuseCrossSite({ 'sec-fetch-site': site, origin, host }: BrowserHeaders): void {
+  const isElsewhere = site === undefined ? origin !== undefined && !isPageOf(origin, host) : OTHER_SITES.has(site);
+  if (!isElsewhere) return;
   throw new PlatformError('access.denied', 'Requests of other web sites are refused.', {
     hint: 'Call the API from a program, or from a page of the same origin.',
   });
+}
+
+/** Whether a page of this origin was loaded from the host that it asks. */
+export function isPageOf(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
 }

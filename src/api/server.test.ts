@@ -74,6 +74,36 @@ it('says what is wrong with a path that cannot be decoded, and logs it as every 
   await expect.poll(() => lines.filter(({ fields }) => fields['error'] === 'input.invalid').length).toBe(2);
 });
 
+it('refuses what a page of another site makes a browser send, also where the browser says no more than its origin', async () => {
+  const { baseUrl, server } = await start();
+  const { port } = server.address;
+  const register = async (n: number, headers: Record<string, string>): Promise<number> => {
+    const body = JSON.stringify({ email: `u${n}@example.com`, password: 'secret12' });
+    const options = {
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/users',
+      headers: { 'content-type': 'text/plain', ...headers },
+    };
+    return (await send(options, body)).status;
+  };
+  for (const [n, headers] of [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'http://other.example' },
+    { origin: `http://127.0.0.1:${port + 1}` },
+    { origin: 'null' },
+  ].entries())
+    expect(await register(n, headers), JSON.stringify(headers)).toBe(403);
+  for (const [n, headers] of [
+    {},
+    { origin: baseUrl },
+    { 'sec-fetch-site': 'same-origin', origin: 'https://behind.a.proxy' },
+  ].entries())
+    expect(await register(10 + n, headers), JSON.stringify(headers)).toBe(200);
+});
+
 it('registers those only who call this machine by its own name, where registration is for this machine', async () => {
   const { baseUrl } = await start({ registrationOpen: 'from-here' });
   const register = async (n: number, headers: Record<string, string>): Promise<number> => {

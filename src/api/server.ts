@@ -75,32 +75,22 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return sockets(request, socket, head);
     },
   };
-  const local: Handlers = {
+  const marked = (mark: (request: IncomingMessage) => void): Handlers => ({
     request(request, response) {
-      markOverSocket(request);
+      mark(request);
       handler.request(request, response);
     },
     upgrade(request, socket, head) {
-      markOverSocket(request);
+      mark(request);
       return handler.upgrade(request, socket, head);
     },
-  };
-  const throughEdge: Handlers = {
-    request(request, response) {
-      markThroughEdge(request);
-      handler.request(request, response);
-    },
-    upgrade(request, socket, head) {
-      markThroughEdge(request);
-      return handler.upgrade(request, socket, head);
-    },
-  };
+  });
   const { server, address } = await listenOnTcp(handler, options.listen, proxies);
   const servers = [server];
   try {
-    if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));
+    if (options.socketPath !== null) servers.push(await listenOnSocket(marked(markOverSocket), options.socketPath));
     const { edgeDoor = null, edgeUser = null } = options;
-    if (edgeDoor !== null) servers.push(await listenOnSocket(throughEdge, edgeDoor));
+    if (edgeDoor !== null) servers.push(await listenOnSocket(marked(markThroughEdge), edgeDoor));
     if (edgeDoor !== null && edgeUser !== null) await chown(edgeDoor, edgeUser, edgeUser);
   } catch (error) {
     await Promise.all(servers.map((each) => closeServer(each, 0)));

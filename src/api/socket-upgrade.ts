@@ -119,7 +119,8 @@ interface Serving extends SocketUpgradeOptions {
 async function serve(asked: Asked, call: Call, serving: Serving): Promise<void> {
   const { useCases, version, ready, request } = serving;
   const { headers } = request;
-  refuseCrossSite(headers['sec-fetch-site']);
+  // Of these even programs send an `Origin`, some of them any; it takes a token in all cases.
+  refuseCrossSite({ 'sec-fetch-site': headers['sec-fetch-site'] });
   demandOwnPage(request);
   const { operation } = asked;
   if (operation.answer === 'edge') {

@@ -1,5 +1,6 @@
 /** Wires the use cases into the doors: the API, git over HTTP and over ssh. */
 import path from 'node:path';
+import { refuseApps } from '../api/caller.ts';
 import { type ApiServer, createApiServer } from '../api/server.ts';
 import type { Backends } from '../backends/registry.ts';
 import { type Config, EDGE_DOOR } from '../config/config.ts';
@@ -61,6 +62,7 @@ export async function openDoors(
     sessions,
     logger,
   });
+  const appUsers = backends.appUsers === null ? null : { ...backends.appUsers, userOf: peerUser };
   try {
     const api = await createApiServer({
       useCases,
@@ -72,11 +74,18 @@ export async function openDoors(
       logger,
       trustedProxies,
       bodyLimitBytes: BODY_LIMIT_BYTES,
-      appUsers: backends.appUsers === null ? null : { ...backends.appUsers, userOf: peerUser },
+      appUsers,
       ready: () => demandReady(ready, backends.store),
       onAnswered: (operation, status, ms) => options.counters.apiAnswered(operation, status, ms),
       stateVersion: () => backends.store.version(),
-      gitHandler: createGitHttp({ users: useCases.users, audit: useCases.audit, sessions, logger, trustedProxies }),
+      gitHandler: createGitHttp({
+        users: useCases.users,
+        refuseApps: (request) => refuseApps(request, appUsers),
+        audit: useCases.audit,
+        sessions,
+        logger,
+        trustedProxies,
+      }),
     });
     return { api, ssh, sessions };
   } catch (error) {

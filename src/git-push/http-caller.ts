@@ -2,15 +2,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
+import { normalEmail } from '../domain/users/email.ts';
 import type { Users } from '../domain/users/users.ts';
 import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 
 const MAX_HEADER = 4_096;
 
-/** Throws `auth.required` without credentials, `auth.wrong_password` with wrong ones. */
+export interface GitLogins {
+  readonly users: Pick<Users, 'byToken' | 'byPassword'>;
+  /** Throws for what apps of this machine send: their code may try no passwords. */
+  readonly refuseApps: (request: IncomingMessage) => Promise<void>;
+}
+
+/** Throws `auth.required` without credentials, `auth.wrong_password` with wrong ones, and what `refuseApps` throws. */
 export async function callerOf(
   request: IncomingMessage,
-  users: Pick<Users, 'byToken' | 'byPassword'>,
+  { users, refuseApps }: GitLogins,
   proxies: TrustedProxies,
 ): Promise<Caller> {
   const address = proxies.clientOf(request);
@@ -24,7 +31,10 @@ export async function callerOf(
       const [user, secret] = [plain.slice(0, Math.max(colon, 0)), plain.slice(colon + 1)];
       if (secret === '') throw required();
       // Without an e-mail only a token can say who it is: https://git:<token>@host/...
-      if (!user.includes('@')) return known(await users.byToken(secret, address));
+      const owner = await users.byToken(secret, address);
+      if (!user.includes('@')) return known(owner);
+      if (owner?.kind === 'user' && owner.email === normalEmail(user)) return owner;
+      await refuseApps(request);
       return known(await users.byPassword(user, secret, address));
     }
     default:

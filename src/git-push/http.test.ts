@@ -72,6 +72,15 @@ describe.skipIf(missing.length > 0)('the http door', () => {
     }
   });
 
+  it('lets the code of apps try no passwords; who has a token is who the token says', async () => {
+    const from = { 'x-from-app': 'shop' };
+    for (const secret of [`password-of-${ANN}`, 'wrong'])
+      expect((await ask(REFS, { ...from, authorization: basic(ANN, secret) })).status, secret).toBe(403);
+    expect((await ask(REFS, { ...from, authorization: basic(BOB, ANN_TOKEN) })).status).toBe(403);
+    for (const authorization of [basic(ANN, ANN_TOKEN), basic(ANN.toUpperCase(), ANN_TOKEN), basic('git', ANN_TOKEN)])
+      expect((await ask(REFS, { ...from, authorization })).status, authorization).toBe(200);
+  });
+
   it('answers as git expects, and is never cached', async () => {
     const { headers, body } = await ask(REFS);
     expect(headers['content-type']).toBe('application/x-git-upload-pack-advertisement');

@@ -8,18 +8,16 @@ import { createGunzip } from 'node:zlib';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Caller } from '../domain/caller.ts';
 import { type ErrorCode, isPlatformError, PlatformError, toPlatformError } from '../domain/errors.ts';
-import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
-import { callerOf } from './http-caller.ts';
+import { callerOf, type GitLogins } from './http-caller.ts';
 import { packetLine } from './packet-line.ts';
 import { printableName } from './printable.ts';
 import { appOfPath, refusalText } from './refusal.ts';
 import type { GitServiceName } from './repositories.ts';
 import type { GitSessions } from './sessions.ts';
 
-interface GitHttpOptions {
-  readonly users: Pick<Users, 'byToken' | 'byPassword'>;
+interface GitHttpOptions extends GitLogins {
   readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;
@@ -71,7 +69,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   });
   try {
     const target = targetOf(request);
-    const caller = await callerOf(request, options.users, options.trustedProxies ?? NOBODY);
+    const caller = await callerOf(request, options, options.trustedProxies ?? NOBODY);
     const app = appOfPath(target.path);
     await serve(request, response, {
       target,

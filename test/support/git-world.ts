@@ -12,6 +12,7 @@ import {
   type RepositoryRows,
 } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
 import type { Attempt } from '../../src/domain/audit/audit.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
 import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
 import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
 import { createGitSessions } from '../../src/git-push/sessions.ts';
@@ -94,7 +95,18 @@ export async function createGitWorld(
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
   const ssh = await createSshDoor({ listen, hostKeyFile, users, audit, sessions, logger, ...timeout });
-  const server = await listenFor(createGitHttp({ users, audit, sessions, logger }));
+  const server = await listenFor(
+    createGitHttp({
+      users,
+      // As whose it is that apps send is not the door's to know.
+      refuseApps: async ({ headers }) => {
+        if (headers['x-from-app'] !== undefined) throw new PlatformError('access.denied', 'An app sends it.');
+      },
+      audit,
+      sessions,
+      logger,
+    }),
+  );
   const httpPort = (server.address() as AddressInfo).port;
 
   let keys = 0;

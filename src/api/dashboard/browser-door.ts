@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../domain/errors.ts';
 import { isLoopbackHost } from '../../lib/loopback-host.ts';
+import { isPageOf } from '../caller.ts';
 
 const BROWSER_PREFIX = '/dashboard/api';
 /** Every request of the dashboard has it: pages of other sites cannot send it without being asked for permission first. */
@@ -53,7 +54,7 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin, host } = headers;
-  if (origin !== undefined) return URL.canParse(origin) && new URL(origin).host === host;
+  if (origin !== undefined) return isPageOf(origin, host);
   return headers[OWN_HEADER] !== undefined;
 }
 

@@ -126,10 +126,10 @@ async function serve(exchange: Exchange, route: Route, params: Values, query: Va
 async function admitCaller({ request, call }: Exchange, operation: Operation, options: AppOptions): Promise<void> {
   const { useCases, appUsers = null } = options;
   demandOwnPage(request);
-  if (changes(operation)) refuseCrossSite(request.headers['sec-fetch-site']);
+  if (changes(operation)) refuseCrossSite(request.headers);
   if (operation.access === 'public' && !changes(operation)) return;
   call.caller = await identify(useCases.users, request.headers.authorization, call.address);
-  await refuseApps(request, call.caller, appUsers);
+  if (call.caller.kind === 'anonymous') await refuseApps(request, appUsers);
   admit(call.caller, operation.access);
 }
 
