@@ -213,9 +213,11 @@ describe('imports', () => {
   });
 });
 
-function typeOnly(file: SourceFile, target: string): boolean {
-  const base = path.posix.basename(target);
-  return file.text.split('\n').some((line) => line.includes(base) && /^\s*(?:import|export) type /.test(line));
+/** Every import of it is of types; one by a call is not. */
+function typeOnly({ name, text }: SourceFile, target: string): boolean {
+  const statements = [...text.matchAll(/^\s*(?:import|export)\s([^'"]*?)from\s+['"]([^'"]+)['"]/gm)];
+  const own = statements.filter(([, , from = '']) => (from.startsWith('.') ? resolve(name, from) : from) === target);
+  return own.length > 0 && own.every(([, what = '']) => /^type\b/.test(what));
 }
 
 /** What the records of volumes are to units, is below them; what people do with volumes is above apps. */
