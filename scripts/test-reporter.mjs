@@ -25,7 +25,8 @@ function countsOf(module) {
 }
 
 function reasonOf(test, state, note) {
-  if (note) return note;
+  const { skipReason } = test.meta();
+  if (note || skipReason) return note || skipReason;
   if (test.options.mode === 'todo') return 'not written yet';
   return state === 'pending' ? 'did not run' : 'no reason is given';
 }

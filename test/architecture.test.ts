@@ -375,6 +375,14 @@ describe('names and habits', () => {
     expect(importing.map((file) => file.name)).toEqual([]);
   });
 
+  it('no test is skipped without a reason', () => {
+    const silent = /\.(?:skipIf|runIf)\(|\b(?:describe|it)\.(?:skip|todo)\b|\bskip\(\)/;
+    const skipping = files.filter(
+      ({ name, text }) => /\.tsx?$/.test(name) && name !== 'test/architecture.test.ts' && silent.test(text),
+    );
+    expect(skipping.map(({ name }) => `${name}: skipFor() of test/support/skips.ts takes a reason`)).toEqual([]);
+  });
+
   it('there is no note of something left undone', () => {
     const marks = program.filter((file) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(file.text)).map((file) => file.name);
     expect(marks).toEqual([]);

@@ -11,7 +11,6 @@ import { peerUser } from '../lib/peer-user.ts';
 
 const APP_USER = 65_534;
 const why = process.getuid?.() === 0 ? null : 'to become another user takes root';
-if (why !== null) console.warn(`what the users of apps are refused is not tested: ${why}`);
 
 let api: MemoryApi;
 let directory: string;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../test/support/skips.ts';
 import { createSqlLogStore } from '../backends/log-store/sql/index.ts';
 import { createSqlStore } from '../backends/store/sql/index.ts';
 import { AT, app, deploy, event, LATER, populate, release, unit } from '../backends/store/testing/records.ts';
@@ -12,11 +13,10 @@ import { SILENT } from '../lib/logger.ts';
 import { openSealer } from '../lib/seal.ts';
 import { moveState } from './move-state.ts';
 
-// Without PostgreSQL this has printed why.
 const available = await createTestDatabase();
 afterAll(() => available?.dispose());
 
-describe.skipIf(available === null)('the state of a server', () => {
+describe('the state of a server', skipFor(available === null && NO_POSTGRES), () => {
   let home: string;
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   beforeEach(async () => {

@@ -5,9 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN, ANN_TOKEN, BOB } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms } from '../../test/support/programs.ts';
-
-const missing = missingPrograms();
-if (missing.length > 0) console.warn(`git over http tests are skipped: ${missing.join(', ')} missing`);
+import { skipFor } from '../../test/support/skips.ts';
 
 interface GitAnswer {
   readonly status: number;
@@ -15,7 +13,7 @@ interface GitAnswer {
   readonly body: string;
 }
 
-describe.skipIf(missing.length > 0)('the http door', () => {
+describe('the http door', skipFor(missingPrograms()), () => {
   let world: GitWorld;
   beforeAll(async () => {
     world = await createGitWorld({ maxPushBytes: 1024 * 1024 });

@@ -5,16 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { gate, missingPrograms } from '../../test/support/programs.ts';
+import { skipFor } from '../../test/support/skips.ts';
 import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../domain/errors.ts';
 import { SLOW } from '../../test/support/slow.ts';
 
 const MEGABYTES = SLOW ? 20 : 5;
 
-const missing = missingPrograms();
-if (missing.length > 0) console.warn(`git push tests are skipped: ${missing.join(', ')} missing`);
-
-describe.skipIf(missing.length > 0)('a push', () => {
+describe('a push', skipFor(missingPrograms()), () => {
   let world: GitWorld;
   let key: string;
   beforeAll(async () => {

@@ -3,13 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms } from '../../test/support/programs.ts';
+import { skipFor } from '../../test/support/skips.ts';
 import { tarOf } from '../../test/support/tar-writer.ts';
 
 const MIB = 1024 * 1024;
-const missing = missingPrograms();
-if (missing.length > 0) console.warn(`tests of the size of repositories are skipped: ${missing.join(', ')} missing`);
-
-describe.skipIf(missing.length > 0)('a repository that may hold 3 MiB', () => {
+describe('a repository that may hold 3 MiB', skipFor(missingPrograms()), () => {
   let world: GitWorld;
   let key: string;
   beforeAll(async () => {

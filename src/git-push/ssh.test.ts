@@ -6,14 +6,14 @@ import { readFile } from 'node:fs/promises';
 import { ANN, BOB } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms, sshOptions } from '../../test/support/programs.ts';
+import { skipFor } from '../../test/support/skips.ts';
 import { PlatformError } from '../domain/errors.ts';
 
 const missing = missingPrograms();
-if (missing.length > 0) console.warn(`ssh door tests are skipped: ${missing.join(', ')} missing`);
 
 type Signed = (error: Error | null | undefined, signature?: Buffer) => void;
 
-describe.skipIf(missing.length > 0)('the ssh door', () => {
+describe('the ssh door', skipFor(missing), () => {
   let world: GitWorld;
   let ann: string;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')('has room for others, however many connections one address has', async () => {
+  it('has room for others, however many connections one address has', skipFor(process.platform !== 'linux' && 'other systems have no more loopback addresses'), async () => {
     const sockets = Array.from({ length: 140 }, () => connect(world.ssh.port, '127.0.0.1').on('error', () => {}));
     let refused = 0;
     for (const socket of sockets) socket.resume().once('close', () => (refused += 1));
@@ -207,7 +207,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
   });
 });
 
-describe.skipIf(missing.length > 0)('an ssh door that waits for a moment only', () => {
+describe('an ssh door that waits for a moment only', skipFor(missing), () => {
   let hasty: GitWorld;
   beforeAll(async () => {
     hasty = await createGitWorld({ authTimeoutMs: 300 });

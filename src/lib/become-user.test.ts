@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 
 const USER = 91_234;
 
@@ -17,8 +18,8 @@ function ran(user: number | null): { status: string; again: string } {
   return JSON.parse(stdout);
 }
 
-it.runIf(process.platform === 'linux' && process.geteuid?.() === 0)(
-  'gives up root, its groups and its capabilities for good',
+it(
+  'gives up root, its groups and its capabilities for good', skipFor(process.platform === 'linux' ? NOT_ROOT : 'only Linux tells capabilities'),
   () => {
     const { status, again } = ran(USER);
     expect(status).toMatch(new RegExp(`^Uid:\\t${USER}\\t${USER}\\t${USER}\\t${USER}$`, 'm'));

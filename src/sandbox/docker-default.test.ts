@@ -18,7 +18,6 @@ const sandbox = await probeSandbox({
   level: 'bubblewrap',
   network: { mode: QUICK_NETWORK, allowed: [] },
 }).catch(String);
-if (typeof sandbox === 'string') console.warn(`the sandbox is not compared: ${sandbox}`);
 
 afterAll(async () => {
   if (typeof sandbox !== 'string') await sandbox.close();

@@ -12,18 +12,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 import { admit, handOver } from './ownership.ts';
-
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('handing over not tested: only root can');
 
 const UID = 71_234;
 const OTHER = 71_235;
 
-describe.skipIf(!isRoot).each([
+describe.each([
   ['few', 0],
   ['many', 600],
-])('handOver of %s files', (_, more) => {
+])('handOver of %s files', skipFor(NOT_ROOT), (_, more) => {
   let home = '';
   let code = '';
   beforeEach(() => {

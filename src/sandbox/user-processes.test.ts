@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 import { isAlive, readProcess, SANDBOX_MARK } from '../lib/processes.ts';
 import { endProcessesOf } from './user-processes.ts';
 
 /** Of nobody on a common machine, nor of an app. */
 const [ONE, OTHER] = [69_991, 69_992];
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('ending the processes of a user is not tested: only root may become others');
 
 async function sleeper(uid: number, env: Record<string, string> = {}): Promise<{ pid: number; start: string }> {
   // In a session of its own.
@@ -17,7 +16,7 @@ async function sleeper(uid: number, env: Record<string, string> = {}): Promise<{
   return { pid: child.pid ?? 0, start: readProcess(child.pid ?? 0)?.start ?? '' };
 }
 
-it.runIf(isRoot)('ends all that a user runs and nothing of another user or scope, and tells what is left', async () => {
+it('ends all that a user runs and nothing of another user or scope, and tells what is left', skipFor(NOT_ROOT), async () => {
   const sleepers = [
     await sleeper(ONE),
     await sleeper(ONE, { [SANDBOX_MARK]: 'mine-1' }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Kysely, type Migration, sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../test/support/skips.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openDatabase } from './database.ts';
 import type { DatabaseOptions } from './database.ts';
@@ -40,8 +41,8 @@ const KINDS: [string, () => DatabaseOptions | null][] = [
 describe.each(KINDS)('on %s', (name, optionsOf) => {
   const options = optionsOf();
 
-  it.skipIf(options === null)(
-    'an older program works beside one that only adds, and one that is too old does not',
+  it(
+    'an older program works beside one that only adds, and one that is too old does not', skipFor(options === null && NO_POSTGRES),
     async () => {
       if (options === null) return;
       const database = await openDatabase<{ things: { name: string; color?: string } }>(options, SILENT);
@@ -66,7 +67,7 @@ describe.each(KINDS)('on %s', (name, optionsOf) => {
     },
   );
 
-  it.skipIf(options === null)('an older program does not work beside one that has not said so', async () => {
+  it('an older program does not work beside one that has not said so', skipFor(options === null && NO_POSTGRES), async () => {
     if (options === null) return;
     const database = await openDatabase<{ things: { name: string } }>(options, SILENT);
     try {

@@ -12,16 +12,16 @@ import type { Store } from '../../src/domain/store.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { openSealer } from '../../src/lib/seal.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 
 const ENOUGH = 20;
 const PROGRAM = fileURLToPath(new URL('../support/control-process.ts', import.meta.url));
 
-// Without PostgreSQL this has printed why.
 const available = await createTestDatabase();
 afterAll(() => available?.dispose());
 
-describe.skipIf(available === null)('a control beside others', () => {
+describe('a control beside others', skipFor(available === null && NO_POSTGRES), () => {
   let folder: string;
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   let store: Store;

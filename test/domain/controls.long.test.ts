@@ -8,15 +8,15 @@ import type { Router } from '../../src/domain/routes/router.ts';
 import { ANN, type DomainWorld, type Machine, remembering, startMachine } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 
 const TIMING = { ttlMs: 1_500, lookEveryMs: 50, suspectMs: 1_500 };
 
-// Without PostgreSQL this has printed why.
 const available = await createTestDatabase();
 afterAll(() => available?.dispose());
 
-describe.skipIf(available === null)('several controls', () => {
+describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   let machine: Machine;
   let routers: Router[];

@@ -47,11 +47,11 @@ async function start({ provisioner }: ProcessWorld, spec: UnitSpec): Promise<Tar
   return { unit: spec.id, ...address, ...(process !== null && { process }) };
 }
 
-it.each(['bubblewrap', 'user', 'plain'] as const)(
+it.for(['bubblewrap', 'user', 'plain'] as const)(
   'gets none of them at the level %s',
-  async (name) => {
+  async (name, { skip }) => {
     const level = await openLevel(name, 'shared');
-    if (typeof level === 'string') return console.warn(`port takeover at the level ${name} is not tested: ${level}`);
+    if (typeof level === 'string') return skip(level);
     const world = await createProcessWorld(level);
     const rig = await EdgeRig.start();
     try {

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLATFORM_FILES } from '../support/builder-world.ts';
+import { skipFor } from '../support/skips.ts';
 
 const run = promisify(execFile);
 const hasPython = await run('python3', ['--version']).then(
@@ -43,7 +44,7 @@ async function write(files: Record<string, string>): Promise<void> {
   }
 }
 
-describe.skipIf(!hasPython)('setuptools (there is no Python, when this is skipped)', () => {
+describe('setuptools', skipFor(!hasPython && 'there is no Python'), () => {
   const install = ['echo', 'installing'];
   const packages = (version: string, files: Record<string, string>): Promise<void> =>
     write(
@@ -83,7 +84,7 @@ describe.skipIf(!hasPython)('setuptools (there is no Python, when this is skippe
   });
 });
 
-describe.skipIf(!hasPython)('the way uv fills an environment (there is no Python, when this is skipped)', () => {
+describe('the way uv fills an environment', skipFor(!hasPython && 'there is no Python'), () => {
   /** What uv is told, by a stand-in beside a Python of its own. */
   async function linkMode(cache: string, environment: string): Promise<string> {
     await mkdir(join(home, 'bin'), { recursive: true });
@@ -112,7 +113,7 @@ describe.skipIf(!hasPython)('the way uv fills an environment (there is no Python
   });
 });
 
-describe.skipIf(!hasPython)('collectstatic (there is no Python, when this is skipped)', () => {
+describe('collectstatic', skipFor(!hasPython && 'there is no Python'), () => {
   const collect = (env: Record<string, string> = {}): Promise<Ended> =>
     script('collectstatic.py', ['shop/manage.py'], env);
   const manage = (body: string): Promise<void> =>
@@ -147,7 +148,7 @@ describe.skipIf(!hasPython)('collectstatic (there is no Python, when this is ski
   );
 });
 
-describe.skipIf(!hasPython)('a stand-in (there is no Python, when this is skipped)', () => {
+describe('a stand-in', skipFor(!hasPython && 'there is no Python'), () => {
   async function ran(name: string, args: readonly string[]): Promise<Ended> {
     await mkdir(join(home, 'bin'), { recursive: true });
     const path = join(home, 'bin', name);

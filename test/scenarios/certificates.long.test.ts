@@ -8,6 +8,7 @@ import { AcmeServer } from '../support/acme-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { allowPush, createIdentity, createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
 import { type Pebble, startPebble, WITHOUT_PEBBLE } from '../support/pebble.ts';
+import { skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -173,8 +174,8 @@ describe('HTTPS by itself', () => {
   });
 });
 
-describe.skipIf(WITHOUT_PEBBLE !== '')(
-  `with Pebble${WITHOUT_PEBBLE === '' ? '' : ` (skipped: ${WITHOUT_PEBBLE})`}`,
+describe(
+  'with Pebble', skipFor(WITHOUT_PEBBLE),
   () => {
     async function withPebble(env: (pebble: Pebble) => Record<string, string> = () => ({})) {
       const ports = { http: await freePort(), tls: await freePort() };

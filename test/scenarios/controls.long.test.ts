@@ -1,7 +1,8 @@
 /** Two whole servers on one PostgreSQL, with apps in a small cluster: what is done on one is seen on the other, and one may die. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUSYBOX, type ControlsWorld, startControlsWorld } from '../support/controls-world.ts';
+import { type ControlsWorld, startControlsWorld, WITHOUT_CONTROLS } from '../support/controls-world.ts';
 import { allowPush, createIdentity, createWorkTree, sshUrl } from '../support/git.ts';
+import { skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { run, type World } from '../support/world.ts';
 
@@ -9,11 +10,9 @@ import { run, type World } from '../support/world.ts';
 const CODE = { Procfile: 'web: serve\n', 'package.json': '{ "name": "code", "version": "1.0.0", "private": true }\n' };
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-if (BUSYBOX === undefined)
-  console.warn('several servers are skipped: there is no /bin/busybox (package busybox-static)');
-const controls: ControlsWorld | null = BUSYBOX === undefined ? null : await startControlsWorld();
+const controls: ControlsWorld | null = await startControlsWorld();
 
-describe.skipIf(controls === null)('two servers without units of their own machine', () => {
+describe('two servers without units of their own machine', skipFor(controls === null && WITHOUT_CONTROLS), () => {
   let [one, two]: World[] = [];
   let token: string;
 

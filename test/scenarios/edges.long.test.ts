@@ -2,17 +2,16 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUSYBOX, type ControlsWorld, startControlsWorld } from '../support/controls-world.ts';
+import { type ControlsWorld, startControlsWorld, WITHOUT_CONTROLS } from '../support/controls-world.ts';
 import { createLoad } from '../support/load.ts';
 import { type OwnEdge, startOwnEdge } from '../support/own-edge.ts';
+import { skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import type { World } from '../support/world.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-if (BUSYBOX === undefined)
-  console.warn('edges of their own are skipped: there is no /bin/busybox (package busybox-static)');
-const controls: ControlsWorld | null = BUSYBOX === undefined ? null : await startControlsWorld();
+const controls: ControlsWorld | null = await startControlsWorld();
 
 interface Listed {
   readonly Name: string;
@@ -20,7 +19,7 @@ interface Listed {
   readonly Table: number;
 }
 
-describe.skipIf(controls === null)('two edges of their own', () => {
+describe('two edges of their own', skipFor(controls === null && WITHOUT_CONTROLS), () => {
   const servers: World[] = [];
   const edges: OwnEdge[] = [];
   let token: string;

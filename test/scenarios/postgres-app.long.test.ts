@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type ProviderProcess, startProviderProcess } from '../support/provider-process.ts';
+import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { type HttpAnswer, request, run, startWorld, type World } from '../support/world.ts';
 
 const EXAMPLE = new URL('../../examples/guestbook-postgres', import.meta.url).pathname;
@@ -20,9 +21,8 @@ const npm = await promisify(execFile)('npm', ['ping', '--fetch-retries=0', '--fe
   () => false,
 );
 const database: TestDatabase | null = npm ? await createTestDatabase() : null;
-if (!npm) console.warn('The scenario of an app with a database is skipped: the npm registry cannot be reached.');
 
-describe.skipIf(database === null)('the guest book', () => {
+describe('the guest book', skipFor(npm ? database === null && NO_POSTGRES : 'the npm registry cannot be reached'), () => {
   let provider: ProviderProcess;
   let world: World;
   let ann: Identity;

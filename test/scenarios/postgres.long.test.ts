@@ -16,13 +16,13 @@ import {
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { run, startWorld, type World } from '../support/world.ts';
 
-// Without PostgreSQL this has printed why.
 const database = await createTestDatabase();
 
-describe.skipIf(database === null)('with its state in PostgreSQL', () => {
+describe('with its state in PostgreSQL', skipFor(database === null && NO_POSTGRES), () => {
   let world: World;
   let ann: Identity;
   let token: string;

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type ProviderProcess, startProviderProcess } from '../support/provider-process.ts';
 import { startRedis } from '../support/redis.ts';
+import { skipFor } from '../support/skips.ts';
 import { type HttpAnswer, request } from '../support/world.ts';
 
 const KILL_AFTER_MS = [5, 20, 45, 80, 130, 200];
@@ -75,7 +76,7 @@ const servers: Readonly<Record<string, Server>> = {
 describe.each(Object.keys(servers))('%s', (kind) => {
   const isMissing = servers[kind]?.url === '';
 
-  it.skipIf(isMissing)('keeps its promises', async () => {
+  it('keeps its promises', skipFor(isMissing && `there is no ${kind} on this machine`), async () => {
     const server = servers[kind];
     if (server === undefined) throw new Error(kind);
     const provider = await startProviderProcess(kind, server.url);

@@ -28,9 +28,10 @@ function missing(program: string): boolean {
   }
 }
 
-/** The programs these tests need and this machine lacks; a suite prints them and is skipped. */
-export function missingPrograms(): string[] {
-  return ['git', 'ssh'].filter(missing);
+/** Why tests that need git and ssh are skipped; empty where both are there. */
+export function missingPrograms(): string {
+  const lacking = ['git', 'ssh'].filter(missing);
+  return lacking.length === 0 ? '' : `${lacking.join(' and ')} cannot be started`;
 }
 
 export function start(

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { CliWorld } from '../../../test/support/cli-world.ts';
 import { createTestDatabase } from '../../../test/support/postgres.ts';
 import { startRedis } from '../../../test/support/redis.ts';
+import { NO_POSTGRES, NO_REDIS, skipFor } from '../../../test/support/skips.ts';
 import { checkedProvider, servedDuring } from './provider-world.ts';
 
 const database = await createTestDatabase();
@@ -20,7 +21,7 @@ afterEach(() => world.dispose());
 
 const checked = (out: string): Promise<void> => checkedProvider(world, out);
 
-it.skipIf(database === null)('postgres', async () => {
+it('postgres', skipFor(database === null && NO_POSTGRES), async () => {
   const env = { TANCHO_PROVIDER_URL: database?.url ?? '' };
   const { code, err } = await servedDuring(world, ['postgres', '--name', 'pg-cli'], checked, env);
   expect(code).toBe(0);
@@ -29,7 +30,7 @@ it.skipIf(database === null)('postgres', async () => {
   expect(err).not.toContain(new URL(database?.url ?? '').password);
 });
 
-it.skipIf(redis === null)('redis', async () => {
+it('redis', skipFor(redis === null && NO_REDIS), async () => {
   const { code, err } = await servedDuring(world, ['redis', '--url', redis?.url ?? ''], checked);
   expect(code).toBe(0);
   expect(err).toMatch(/^Warning: the password in --url can be read by everybody/m);

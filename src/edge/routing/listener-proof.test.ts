@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../test/support/skips.ts';
 import type { UnitProcess } from '../../domain/routes/router.ts';
 import { readProcess } from '../../lib/processes.ts';
 import { ListenerProof } from './listener-proof.ts';
 
-const isRoot = process.platform === 'linux' && process.geteuid?.() === 0;
 const [OWN, OTHER] = [91_301, 91_302];
 const LISTENS = `require('net').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port); })`;
 /** A process of root that has one of another user below it, as a sandbox's is. */
@@ -31,7 +31,7 @@ async function run(args: readonly string[], uid: number): Promise<{ process: Uni
 const proofOf = (port: number, process: UnitProcess): Promise<string | null> =>
   new ListenerProof({ unit: 'one', host: '127.0.0.1', port, process }).before();
 
-describe.runIf(isRoot)('where the app has a user of its own', () => {
+describe('where the app has a user of its own', skipFor(NOT_ROOT), () => {
   it('is whoever runs as that user, in whichever of its processes, and nobody else', async () => {
     const { process: first } = await run(['-e', LISTENS], OWN);
     const { port } = await run(['-e', LISTENS], OWN);

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../test/support/postgres.ts';
 import { startRedis } from '../../../test/support/redis.ts';
+import { NO_POSTGRES, NO_REDIS, skipFor } from '../../../test/support/skips.ts';
 import type { ProviderHandlers } from '../contract.ts';
 import { createPostgresProvider } from '../postgres/postgres.ts';
 import { createRedisProvider } from '../redis/redis.ts';
@@ -32,13 +33,13 @@ async function expectAll(handlers: ProviderHandlers): Promise<void> {
 }
 
 describe('everything holds', () => {
-  it.skipIf(database === null)('for PostgreSQL', async () => {
+  it('for PostgreSQL', skipFor(database === null && NO_POSTGRES), async () => {
     const provider = await createPostgresProvider({ url: database?.url ?? '', service: 'checked' });
     cleanups.push(() => provider.close());
     await expectAll(provider);
   });
 
-  it.skipIf(redis === null)('for Redis', async () => {
+  it('for Redis', skipFor(redis === null && NO_REDIS), async () => {
     const provider = await createRedisProvider({ url: redis?.url ?? '', service: 'checked' });
     cleanups.push(async () => provider.close());
     await expectAll(provider);

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../test/support/skips.ts';
 import { randomHex } from '../../lib/ids.ts';
 import type { BindRequest, CreateRequest } from '../contract.ts';
 import { identifierOf } from '../identifier.ts';
@@ -45,7 +46,7 @@ async function query(url: string, text: string, values: unknown[] = []): Promise
 
 const asAdmin = (text: string, values?: unknown[]) => query(adminUrl, text, values);
 
-describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CREATEROLE'])('as %s', (who) => {
+describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])('as %s', skipFor(database === null && NO_POSTGRES), (who) => {
   const service = `db${randomHex(8)}`;
   const role = `admin_${randomHex(8)}`;
   let url = adminUrl;
@@ -340,7 +341,7 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
   });
 });
 
-it.skipIf(database === null)('says what the role lacks', async () => {
+it('says what the role lacks', skipFor(database === null && NO_POSTGRES), async () => {
   const role = `weak_${randomHex(8)}`;
   await asAdmin(`CREATE ROLE ${role} LOGIN PASSWORD 'pass'`);
   const url = new URL(adminUrl);

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type TestRedis } from '../../../test/support/redis.ts';
+import { NO_REDIS, skipFor } from '../../../test/support/skips.ts';
 import { until } from '../../../test/support/until.ts';
 import type { BindRequest, CreateRequest } from '../contract.ts';
 import { createRedisProvider, type RedisProvider } from './redis.ts';
@@ -46,7 +47,7 @@ function connect(url: string): Redis {
   return redis;
 }
 
-describe.skipIf(isMissing).each([...servers.keys()])('%s', (kind) => {
+describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) => {
   const url = servers.get(kind)?.url ?? '';
   const service = 'cache';
   let provider: RedisProvider;

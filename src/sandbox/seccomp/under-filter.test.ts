@@ -1,6 +1,7 @@
 /** Real programs under the platform's own filters. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../test/support/skips.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { type Judge, seccompFilter } from './filter.ts';
 import { ofControl, ofEdge } from './own-filters.ts';
@@ -9,8 +10,7 @@ import { underFilter } from './under-filter.ts';
 
 const perl = findProgram('perl');
 const isAble = process.platform === 'linux' && perl !== null && seccompFilter(process.arch) !== null;
-if (!isAble)
-  console.warn("the platform's own filters are not tried with real programs: it takes Linux, perl and x64 or arm64");
+const LACKING = 'it takes Linux, perl and x64 or arm64';
 /** Makes each call with arguments that do no harm, and prints its error number. */
 const CALL =
   'for (@ARGV) { $! = 0; my $result = syscall($_ + 0, -1, 0, 0, 0, 0, 0); print $result == -1 ? $! + 0 : 0, "\\n" }';
@@ -27,9 +27,7 @@ const numbersOf = (names: readonly string[]): string[] => {
   return names.map((name) => `${calls.get(name)}`);
 };
 
-describe.runIf(isAble)('a program under a filter', () => {
-  const isRoot = process.geteuid?.() === 0;
-
+describe('a program under a filter', skipFor(!isAble && LACKING), () => {
   it('is refused what the filter refuses, and nothing else', () => {
     const called = (judge: Judge, names: readonly string[]): string[] =>
       run(judge, true, [perl ?? '', '-e', CALL, '--', ...numbersOf(names)])
@@ -62,7 +60,7 @@ describe.runIf(isAble)('a program under a filter', () => {
     expect(/^NoNewPrivs:\t1$/m.test(status) && /^Seccomp:\t2$/m.test(status)).toBe(true);
   });
 
-  it.runIf(isRoot)('gains by programs that make themselves root what it gained before, where root starts it', () => {
+  it('gains by programs that make themselves root what it gained before, where root starts it', skipFor(NOT_ROOT), () => {
     const status = run(ofControl, false, ['/bin/cat', '/proc/self/status']);
     expect(/^Seccomp:\t2$/m.test(status)).toBe(true);
     expect(/^NoNewPrivs:\t0$/m.test(status)).toBe(true);

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { isPlatformError } from '../../../domain/errors.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { gitHostConformance } from '../conformance.ts';
@@ -10,7 +11,6 @@ import { type BareRepos, createBareRepos } from './bare-repos.ts';
 
 const HOOK = '#!/bin/sh\nexit 0\n';
 const hasGit = spawnSync('git', ['version']).status === 0;
-if (!hasGit) console.warn('git host bare-repos is skipped: git missing');
 
 interface Repositories {
   readonly root: string;
@@ -78,7 +78,7 @@ if (hasGit) {
   });
 }
 
-describe.skipIf(!hasGit)('bare repositories', () => {
+describe('bare repositories', skipFor(!hasGit && 'git is not installed'), () => {
   let here: Repositories;
   beforeAll(async () => {
     here = await place({ maxTreeEntries: 50, maxTreeBytes: 100_000 });

@@ -4,6 +4,7 @@ import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { until } from '../../../../test/support/until.ts';
 import { missingPrograms } from '../../../../test/support/programs.ts';
 import type { HeldPush } from '../../../domain/deploys/git-host.ts';
@@ -73,9 +74,8 @@ async function held(push: HeldPush): Promise<{ judge(word: 'yes' | 'no'): Promis
   };
 }
 
-const missing = missingPrograms();
-describe.skipIf(missing.length > 0)(
-  `a push that is held${missing.length > 0 ? ` (missing: ${missing.join()})` : ''}`,
+describe(
+  'a push that is held', skipFor(missingPrograms()),
   () => {
     it('moves its branch after the platform and git have given it up', async () => {
       const to = await commit('one');

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 import { type BareRepos, createBareRepos } from './bare-repos.ts';
@@ -14,9 +15,7 @@ import { type BareRepos, createBareRepos } from './bare-repos.ts';
 const MIB = 1024 * 1024;
 const TYPES = { commit: 1, tree: 2, blob: 3, delta: 7 };
 const hasGit = spawnSync('git', ['version']).status === 0;
-if (!hasGit) console.warn('hostile pushes are skipped: git missing');
 const canLimit = findProgram('prlimit') !== null;
-if (!canLimit) console.warn('the memory of pushes is not checked: this system has no prlimit');
 
 interface PackedObject {
   readonly type: keyof typeof TYPES;
@@ -104,7 +103,7 @@ function commitOf(tree: Buffer): PackedObject {
   return { type: 'commit', data: Buffer.from(`tree ${idOf('tree', tree)}\nauthor ${who}\ncommitter ${who}\n\nx\n`) };
 }
 
-describe.skipIf(!hasGit)('a push', () => {
+describe('a push', skipFor(!hasGit && 'git is not installed'), () => {
   const base = Buffer.alloc(0xffffff, 'a');
   const tree = Buffer.concat([Buffer.from('100644 a\0'), Buffer.from(idOf('blob', base), 'hex')]);
   const whole: PackedObject[] = [{ type: 'blob', data: base }, { type: 'tree', data: tree }, commitOf(tree)];
@@ -114,7 +113,7 @@ describe.skipIf(!hasGit)('a push', () => {
     expect(await host.ref('shop', 'refs/heads/fine')).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it.skipIf(!canLimit)('of a few kilobytes that unfold to what no machine has is refused', async () => {
+  it('of a few kilobytes that unfold to what no machine has is refused', skipFor(!canLimit && 'this system has no prlimit'), async () => {
     const bomb = [...whole, unfolding(base, 20)];
     expect(pack(bomb).length).toBeLessThan(64 * 1024);
     const said = await push('refs/heads/bomb', bomb);
@@ -135,7 +134,7 @@ describe.skipIf(!hasGit)('a push', () => {
     expect(await host.diff('shop', shown, other)).toContain('-shown');
   });
 
-  it.runIf(existsSync('/proc'))('is compared by one process at a time, however many ask', async () => {
+  it('is compared by one process at a time, however many ask', skipFor(!existsSync('/proc') && 'this system has no /proc'), async () => {
     const text = (seed: number): string =>
       Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 65_521}\n`).join('');
     const commitOfText = (content: string): string => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DOCKER_REGISTRY, startDockerRegistry } from '../../../../test/support/docker-registry.ts';
 import { ImageRegistry } from '../../../../test/support/image-registry.ts';
+import { NO_DOCKER_REGISTRY, skipFor } from '../../../../test/support/skips.ts';
 import type { ImageRegistry as Registry } from '../../../domain/artifacts/image-registry.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
@@ -15,10 +16,8 @@ const NEVER = new AbortController().signal;
 const ADDRESSES = { allow: [], allowLoopback: true, ownPorts: () => [] };
 const COMMON = { addresses: ADDRESSES, logins: new Map<string, never>(), insecure: [], timeoutMs: 60_000 };
 const NOBODY = new Map<string, never>();
-if (DOCKER_REGISTRY === null)
-  console.warn('a registry with a certificate is not tried: docker-registry is not installed');
 
-describe.skipIf(DOCKER_REGISTRY === null)('a registry with a certificate of an own authority', () => {
+describe('a registry with a certificate of an own authority', skipFor(DOCKER_REGISTRY === null && NO_DOCKER_REGISTRY), () => {
   let registry: Awaited<ReturnType<typeof startDockerRegistry>>;
   let bases: ImageRegistry;
   let root: string;

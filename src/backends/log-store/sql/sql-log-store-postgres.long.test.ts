@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { afterAll, describe } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../../test/support/skips.ts';
 import { logStoreConformance } from '../conformance.ts';
 import { logStoreUnderTest } from './sql-log-store-world.ts';
 
 const database = await createTestDatabase();
-describe.skipIf(database === null)('on PostgreSQL', () => {
+describe('on PostgreSQL', skipFor(database === null && NO_POSTGRES), () => {
   const url = database?.url ?? '';
   const client = new pg.Client({ connectionString: url });
   let connected: Promise<unknown> | null = null;

@@ -5,6 +5,7 @@ import {
   selfSigned,
   startMailServer,
 } from '../../../../test/support/mail-server.ts';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { mailerConformance } from '../conformance.ts';
 import { createSmtpMailer, type SmtpOptions } from './smtp-mailer.ts';
@@ -103,9 +104,8 @@ describe('a mail server', () => {
 });
 
 const certificate = selfSigned();
-if (certificate === null) console.warn('Not run: mail over TLS, for there is no openssl to make a certificate.');
 
-describe.skipIf(certificate === null)('encryption', () => {
+describe('encryption', skipFor(certificate === null && 'there is no openssl to make a certificate'), () => {
   const secure = { certificate: certificate ?? { key: '', cert: '' } };
 
   it('is refused to a server with a certificate that nobody vouches for, also without a password', async () => {

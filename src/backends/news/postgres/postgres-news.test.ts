@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../../test/support/skips.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { News } from '../../../domain/controls/news.ts';
 import { SILENT } from '../../../lib/logger.ts';
@@ -8,11 +9,10 @@ import { createPostgresNews } from './postgres-news.ts';
 
 const NEVER_MS = 600_000;
 
-// Without PostgreSQL this has printed why.
 const database = await createTestDatabase();
 afterAll(() => database?.dispose());
 
-describe.skipIf(database === null)('news', () => {
+describe('news', skipFor(database === null && NO_POSTGRES), () => {
   const url = database?.url ?? '';
   const open: News[] = [];
   afterEach(async () => {

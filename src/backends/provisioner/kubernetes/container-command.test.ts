@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../../test/support/skips.ts';
 import { containerCommand } from './container-command.ts';
 
-const ROOT = process.getuid?.() === 0 ? '' : 'a space of processes of its own takes root';
 
 it('takes the words of an image as they are, and has the shell step aside for one program', () => {
   expect(containerCommand({ command: "/app 'a b'" })).toEqual(['/app', 'a b']);
@@ -23,16 +23,15 @@ function contained(command: string): { readonly child: ChildProcess; readonly pr
   return { child, printed: () => printed };
 }
 
-it.skipIf(ROOT !== '').each([
+it.each([
   ['gives the exit code of what it ran', 'true && exit 3', 3],
   ['gives a death by a signal as shells do', 'true; sh -c "kill -KILL \\$\\$"', 137],
-])('%s', async (_name, command, code) => {
+])('%s', skipFor(NOT_ROOT), async (_name, command, code) => {
   const { child } = contained(command);
   expect((await once(child, 'exit'))[0]).toBe(code);
 });
 
-it('tells the program behind a line that it is to end, and waits until it has', async ({ skip }) => {
-  if (ROOT !== '') skip(ROOT);
+it('tells the program behind a line that it is to end, and waits until it has', skipFor(NOT_ROOT), async () => {
   const program = `process.on("SIGTERM", () => setTimeout(() => { console.log("done"); process.exit(0); }, 300)); setInterval(() => {}, 1000); console.log("up")`;
   const { child, printed } = contained(`true && ${process.execPath} -e '${program}'`);
   const gone = once(child, 'exit');

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -16,9 +17,8 @@ terminal?.close();
 const level = await openLevel('bubblewrap', QUICK_NETWORK);
 const why = typeof level === 'string' ? level : level.sandbox.roots ? '' : level.sandbox.description;
 const skipped = BUSYBOX === undefined ? 'there is no /bin/busybox (install the package busybox-static)' : why;
-if (skipped !== '') console.warn(`units of images are skipped: ${skipped}`);
 
-describe.skipIf(skipped !== '')('a unit of an image', () => {
+describe('a unit of an image', skipFor(skipped), () => {
   let world: ProcessWorld;
   beforeEach(async () => {
     if (typeof level !== 'string') world = await createProcessWorld(level);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { skipFor } from '../../../../test/support/skips.ts';
 import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
@@ -10,11 +11,10 @@ const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 const probe = await openTerminal({ columns: 80, rows: 24 });
 probe?.close();
 const hasTerminals = probe !== null;
-if (!hasTerminals) console.warn('shells on terminals are skipped: no pseudo-terminals here');
 
 for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
-  if (typeof level === 'string') console.warn(`shells at level ${name} are skipped: ${level}`);
-  describe.skipIf(typeof level === 'string' || !hasTerminals)(`a shell at level ${name}`, () => {
+  const lacking = hasTerminals ? typeof level === 'string' && level : 'this machine has no pseudo-terminals';
+  describe(`a shell at level ${name}`, skipFor(lacking), () => {
     let world: ProcessWorld;
     let stop: AbortController;
     beforeEach(async () => {

@@ -2,6 +2,7 @@ import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../../test/support/skips.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -10,7 +11,6 @@ import { edgeUser } from './edge-user.ts';
 import { EdgeWorld } from './edge-world.ts';
 
 const USER = 91_234;
-const isRoot = process.platform === 'linux' && process.geteuid?.() === 0;
 
 let world: EdgeWorld;
 beforeEach(() => {
@@ -68,7 +68,7 @@ function asking(listen: string): { readonly count: () => number; stop(): Promise
   };
 }
 
-describe.runIf(isRoot)('an edge with a user of its own', () => {
+describe('an edge with a user of its own', skipFor(NOT_ROOT), () => {
   let options: EdgeRouterOptions;
   let router: AdoptingRouter;
   beforeEach(async () => {
@@ -159,5 +159,5 @@ describe.runIf(isRoot)('an edge with a user of its own', () => {
 it('has none where the server is not root, or apps have no users', async () => {
   const known = { home: '/', execPath: process.execPath };
   expect((await edgeUser({ ...known, isolation: 'plain' })).uid).toBeNull();
-  if (!isRoot) expect((await edgeUser({ ...known, isolation: 'auto' })).uid).toBeNull();
+  if (NOT_ROOT !== '') expect((await edgeUser({ ...known, isolation: 'auto' })).uid).toBeNull();
 });

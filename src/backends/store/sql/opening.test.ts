@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../../test/support/skips.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
 import { openSqliteFile } from '../../../sql/sqlite-file.ts';
@@ -112,7 +113,7 @@ describe('a PostgreSQL', () => {
     expect(JSON.stringify([String(error), error])).not.toContain('s3cret');
   });
 
-  test.skipIf(database === null)('is migrated once by several at the same time, and refused when newer', async () => {
+  test('is migrated once by several at the same time, and refused when newer', skipFor(database === null && NO_POSTGRES), async () => {
     const options = { kind: 'postgres', url: database?.url ?? '' } as const;
     await Promise.all(Array.from({ length: 4 }, () => openAndClose(options)));
     const client = new pg.Client({ connectionString: options.url });
@@ -123,7 +124,7 @@ describe('a PostgreSQL', () => {
     await client.end();
   });
 
-  test.skipIf(database === null)('that drops its connections is unavailable, then used again', async () => {
+  test('that drops its connections is unavailable, then used again', skipFor(database === null && NO_POSTGRES), async () => {
     const url = database?.url ?? '';
     const store = await createSqlStore({ kind: 'postgres', url }, deps);
     const client = new pg.Client({ connectionString: url });
@@ -148,7 +149,7 @@ describe('a PostgreSQL', () => {
     await store.close();
   });
 
-  test.skipIf(database === null)('does not pretend to have stored what it rolled back', async () => {
+  test('does not pretend to have stored what it rolled back', skipFor(database === null && NO_POSTGRES), async () => {
     const store = await createSqlStore({ kind: 'postgres', url: database?.url ?? '' }, deps);
     const swallowing = store.transact(async (tx) => {
       await tx.setSetting('c', '1');

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, describe } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../../test/support/skips.ts';
 import { storeConformance } from '../conformance.ts';
 import { storeUnderTest } from './sql-store-world.ts';
 
@@ -14,7 +15,7 @@ async function empty(client: pg.Client): Promise<void> {
 }
 
 const database = await createTestDatabase();
-describe.skipIf(database === null)('on PostgreSQL', () => {
+describe('on PostgreSQL', skipFor(database === null && NO_POSTGRES), () => {
   const url = database?.url ?? '';
   const client = new pg.Client({ connectionString: url });
   let connected: Promise<unknown> | null = null;

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type BuilderWorld, builderWorld } from '../../../../../test/support/builder-world.ts';
 import { DOCKER_REGISTRY, startDockerRegistry } from '../../../../../test/support/docker-registry.ts';
 import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
+import { skipFor } from '../../../../../test/support/skips.ts';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
 import { firstSign, type Language } from '../../../../build-plan/language.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
@@ -32,7 +33,6 @@ const sandbox: Sandbox = await probeSandbox({ stateDir: join(home, 'state'), hom
 const missing =
   (BUSYBOX === undefined && 'there is no /bin/busybox (install the package busybox-static)') ||
   (!sandbox.roots && sandbox.description);
-if (missing !== false) console.warn(`builds on images are skipped: ${missing}`);
 
 /** Its one tool tells the version that the base has in a file. */
 const PLAIN: Language = {
@@ -77,7 +77,7 @@ const FILES = {
   'tancho.yaml': `hooks: { build: [${JSON.stringify(`( ${LOOK} ) > seen; test ! -e ${home}/state; touch /bin/x 2>/dev/null && exit 1; exit 0`)}] }\n`,
 };
 
-describe.skipIf(missing !== false)('code that is built on an image', () => {
+describe('code that is built on an image', skipFor(missing), () => {
   let world: BuilderWorld;
   let bases: ImageRegistry;
   beforeAll(async () => {

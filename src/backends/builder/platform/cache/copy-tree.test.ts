@@ -2,10 +2,8 @@ import { chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../../../test/support/skips.ts';
 import { isLargerThan, seal } from './copy-tree.ts';
-
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('sealing not tested: only root can');
 
 let tree = '';
 beforeEach(() => {
@@ -13,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(tree, { recursive: true, force: true }));
 
-describe.skipIf(!isRoot)('seal', () => {
+describe('seal', skipFor(NOT_ROOT), () => {
   it('takes everything, without following links', async () => {
     const outside = join(tree, 'outside');
     const inner = join(tree, 'made', 'inner');

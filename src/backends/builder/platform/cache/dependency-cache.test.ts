@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { builderWorld } from '../../../../../test/support/builder-world.ts';
 import type { BuilderWorld } from '../../../../../test/support/builder-world.ts';
 import { FAKE } from '../../../../../test/support/fake-language.ts';
+import { NOT_ROOT, skipFor } from '../../../../../test/support/skips.ts';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
 
 const TENANT = 54_321;
-const IS_ROOT = process.getuid?.() === 0;
 const APP = {
   'app.txt': '',
   'default.txt': '',
@@ -142,9 +142,7 @@ describe('a layer', () => {
   });
 });
 
-if (!IS_ROOT) console.log('skipped: dependency cache with separate users needs root');
-
-describe.skipIf(!IS_ROOT)('with a user per app', () => {
+describe('with a user per app', skipFor(NOT_ROOT), () => {
   it('files are shared with the cache and belong to the server, directories to the app', async () => {
     const { build, code, home } = await world(TENANT);
     const artifacts = [await build({ source: treeOf(APP) }), await build({ source: treeOf(APP) })];

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BuilderWorld, builderWorld } from '../../../../../test/support/builder-world.ts';
 import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
+import { skipFor } from '../../../../../test/support/skips.ts';
 import { treeOf as tree } from '../../../../../test/support/source-trees.ts';
 import { NO_SETTINGS } from '../../../../domain/apps/app-settings.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
@@ -24,9 +25,8 @@ const missing =
   (findProgram('buildah') === null && 'buildah is not installed') ||
   (BUSYBOX === undefined && 'there is no /bin/busybox (install the package busybox-static)') ||
   (!sandbox.manyUsers && sandbox.description);
-if (missing !== false) console.warn(`builds of images are skipped: ${missing}`);
 
-describe.skipIf(missing !== false)('a build from a Dockerfile', () => {
+describe('a build from a Dockerfile', skipFor(missing), () => {
   let world: BuilderWorld;
   let registry: ImageRegistry;
   beforeAll(async () => {

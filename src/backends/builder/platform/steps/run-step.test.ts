@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { skipFor } from '../../../../../test/support/skips.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../sandbox/probe.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
@@ -33,12 +34,12 @@ async function outputOf(...argv: string[]): Promise<string[]> {
   return lines;
 }
 
-it.runIf(findProgram('nice') !== null)('comes after the apps with the processor', async () => {
+it('comes after the apps with the processor', skipFor(findProgram('nice') === null && 'this system has no nice'), async () => {
   const [niceness] = await outputOf('nice');
   expect(Number(niceness)).toBeGreaterThanOrEqual(10);
 });
 
-it.runIf(findProgram('ionice') !== null)('comes after the apps with the disk', async () => {
+it('comes after the apps with the disk', skipFor(findProgram('ionice') === null && 'this system has no ionice'), async () => {
   const lowest = execFileSync('ionice', ['-t', '-c', '2', '-n', '7', 'ionice'], { encoding: 'utf8' });
   expect(await outputOf('ionice')).toEqual([lowest.trimEnd()]);
 });

@@ -8,6 +8,7 @@ import { ANN } from '../../../../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../../../../test/support/git-world.ts';
 import { gate, missingPrograms } from '../../../../../test/support/programs.ts';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
+import { skipFor } from '../../../../../test/support/skips.ts';
 import { tarOf } from '../../../../../test/support/tar-writer.ts';
 import type { Store } from '../../../../domain/store.ts';
 import { SILENT } from '../../../../lib/logger.ts';
@@ -20,7 +21,6 @@ const NONE = '0'.repeat(40);
 const MAIN = 'refs/heads/main';
 const hasGit = spawnSync('git', ['version']).status === 0;
 const missing = missingPrograms();
-if (missing.length > 0) console.warn(`shared repositories are skipped: ${missing.join(', ')} missing`);
 
 const opened = (options: SqlStoreOptions): Promise<Store> =>
   createSqlStore(options, { sealer: new Sealer([newSealKey()]), logger: SILENT });
@@ -78,10 +78,10 @@ if (hasGit) {
   });
 }
 
-const database = missing.length > 0 ? null : await createTestDatabase();
+const database = missing !== '' ? null : await createTestDatabase();
 const kinds: readonly SqlStoreOptions['kind'][] = database === null ? ['sqlite'] : ['sqlite', 'postgres'];
 
-describe.skipIf(missing.length > 0).each(kinds)('two git hosts on one store (%s)', (kind) => {
+describe.each(kinds)('two git hosts on one store (%s)', skipFor(missing), (kind) => {
   let folder: string;
   let store: Store;
   let [one, two]: GitWorld[] = [];

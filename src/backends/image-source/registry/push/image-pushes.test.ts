@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DOCKER_REGISTRY, startDockerRegistry } from '../../../../../test/support/docker-registry.ts';
 import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
+import { NO_DOCKER_REGISTRY, skipFor } from '../../../../../test/support/skips.ts';
 import type { ImageRegistry as Registry, PublishRequest } from '../../../../domain/artifacts/image-registry.ts';
 import type { SlugManifest } from '../../../../domain/artifacts/slug.ts';
 import { parseImageName } from '../../../../domain/deploys/image-name.ts';
@@ -28,7 +29,6 @@ const NEVER = new AbortController().signal;
 const ADDRESSES = { allow: [], allowLoopback: true, ownPorts: () => [] };
 const SOURCE = { addresses: ADDRESSES, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' };
 const LOGIN = { user: 'ann', password: 's3cret' };
-if (DOCKER_REGISTRY === null) console.warn('pushes to docker-registry are skipped: it is not installed');
 
 let root: string;
 let lines: string[];
@@ -305,7 +305,7 @@ describe('a registry that asks who pushes', () => {
   });
 });
 
-describe.skipIf(DOCKER_REGISTRY === null)("an artifact in Debian's docker-registry", () => {
+describe("an artifact in Debian's docker-registry", skipFor(DOCKER_REGISTRY === null && NO_DOCKER_REGISTRY), () => {
   let registry: Awaited<ReturnType<typeof startDockerRegistry>>;
   beforeAll(async () => {
     registry = await startDockerRegistry(DOCKER_REGISTRY ?? '');

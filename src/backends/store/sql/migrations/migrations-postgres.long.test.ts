@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../../../../../test/support/skips.ts';
 import { SILENT } from '../../../../lib/logger.ts';
 import { openDatabase } from '../../../../sql/database.ts';
 import { migrate, type MigrationSet } from '../../../../sql/migrate.ts';
@@ -104,7 +105,7 @@ async function shape(client: pg.Client): Promise<unknown> {
   return { columns, rules, indexes };
 }
 
-describe.skipIf(first === null).each(SETS)('%s', (_, set) => {
+describe.each(SETS)('%s', skipFor(first === null && NO_POSTGRES), (_, set) => {
   const all = Object.keys(set.migrations).length;
   const states = Array.from({ length: all }, (_each, index) => index + 1);
   let fresh: unknown;
