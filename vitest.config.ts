@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     include: inCluster ? CLUSTER_FILES : ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(inCluster ? [] : [...leftOut, 'test/cluster/**'])],
-    ...(inCluster && { globalSetup: './test/cluster/setup.ts' }),
+    globalSetup: ['./test/support/run-folder.ts', ...(inCluster ? ['./test/cluster/setup.ts'] : [])],
     pool: 'forks',
     // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
     // environment variables, signal handlers and timers as it found them.

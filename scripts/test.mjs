@@ -39,13 +39,11 @@ async function runTests(args, env = {}, end = 0) {
   rmSync(resultFile, { force: true });
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
-    // TANCHO_TEST_RUN: where what several files need is kept until the end.
     env: {
       ...process.env,
       ...env,
       TANCHO_TEST_RESULT: resultFile,
       TANCHO_TEST_DIST: join(root, 'dist'),
-      TANCHO_TEST_RUN: folder,
     },
     stdio: 'inherit',
   });

@@ -1,47 +1,29 @@
 /** Addresses, units and rest of apps under steady load, and over kill -9: nobody who asks an app notices a change. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  allowPush,
-  createIdentity,
-  createWorkTree,
-  type Identity,
-  nodeApp,
-  sshUrl,
-  type WorkTree,
-} from '../support/git.ts';
+import { startDeveloper } from '../support/developer.ts';
+import { createIdentity, createWorkTree, nodeApp, sshUrl, type WorkTree } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
-import { request, startWorld, type World } from '../support/world.ts';
+import { request } from '../support/world.ts';
 
 const SWAPS = 200;
 
-let world: World;
-let ann: Identity;
-let token: string;
-const trees: WorkTree[] = [];
+const { world, token, createApp, createTree, dispose } = await startDeveloper();
 
-async function push(name: string, files: Record<string, string> = {}): Promise<void> {
-  const tree = await createWorkTree({ ...nodeApp(name), ...files }, ann);
-  trees.push(tree);
-  const created = await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform: 'nodejs' }) });
-  expect(created.status, created.text).toBe(200);
+async function push(name: string, files: Record<string, string> = {}): Promise<WorkTree> {
+  await createApp(name);
+  const tree = await createTree({ ...nodeApp(name), ...files });
   const pushed = await tree.push(sshUrl(world, name));
   expect(pushed.code, pushed.stderr).toBe(0);
+  return tree;
 }
 
+let blue: WorkTree;
 beforeAll(async () => {
-  world = await startWorld();
-  ann = await createIdentity();
-  token = await allowPush(world, ann);
-  await push('blue');
+  blue = await push('blue');
   await push('green');
 });
-
-afterAll(async () => {
-  for (const tree of trees) await tree.dispose();
-  await world.dispose();
-  await ann.dispose();
-});
+afterAll(dispose);
 
 interface Shown {
   readonly State: string;
@@ -142,11 +124,10 @@ describe('units', () => {
 
 describe('a rollback', () => {
   it('brings the older code back under load without a failed request', async () => {
-    const [tree] = trees;
-    await tree?.write(nodeApp('blue 2'));
-    await tree?.commit('second');
-    const pushed = await tree?.push(sshUrl(world, 'blue'));
-    expect(pushed?.code, pushed?.stderr).toBe(0);
+    await blue.write(nodeApp('blue 2'));
+    await blue.commit('second');
+    const pushed = await blue.push(sshUrl(world, 'blue'));
+    expect(pushed.code, pushed.stderr).toBe(0);
     const load = createLoad(world, 'blue', 4);
     await load.reached(20);
     const list = async () =>

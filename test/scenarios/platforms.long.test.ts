@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDeveloper } from '../support/developer.ts';
+import { sshUrl, type WorkTree } from '../support/git.ts';
 import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
 
 const EXAMPLES = new URL('../../examples', import.meta.url).pathname;
 /** What this machine brings: npm's registry, Python's index, Go; and patience for Go's standard library. */
@@ -19,22 +19,8 @@ const NO_NPM = 'the npm registry cannot be reached';
 const NO_PIP = 'there is no Python, or its package index cannot be reached';
 const NO_GO = 'go is not installed';
 
-let world: World;
-let ann: Identity;
-let token: string;
-const trees: WorkTree[] = [];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ann = await createIdentity();
-  token = await allowPush(world, ann);
-});
-
-afterAll(async () => {
-  for (const tree of trees) await tree.dispose();
-  await world.dispose();
-  await ann.dispose();
-});
+const { world, token, createApp, createTree, dispose } = await startDeveloper();
+afterAll(dispose);
 
 function works(program: string, args: string[]): Promise<boolean> {
   return promisify(execFile)(program, args).then(
@@ -55,9 +41,8 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
 
 /** Creates the app and pushes; what was printed. */
 async function deploy(app: string, platform: string, files: Record<string, string>): Promise<[WorkTree, string]> {
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: app, platform }) });
-  const work = await createWorkTree(files, ann);
-  trees.push(work);
+  await createApp(app, platform);
+  const work = await createTree(files);
   return [work, await push(work, app)];
 }
 

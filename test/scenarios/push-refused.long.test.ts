@@ -1,29 +1,13 @@
 /** Every way in which a push can go wrong. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDeveloper } from '../support/developer.ts';
+import { nodeApp, sshUrl } from '../support/git.ts';
 import { ENGINE } from '../support/world-engine.ts';
 
-let world: World;
-let ann: Identity;
-let token: string;
-
-beforeAll(async () => {
-  world = await startWorld({ env: { TANCHO_UNITS_START_TIMEOUT: '4s' } });
-  ann = await createIdentity();
-  token = await allowPush(world, ann);
+const { world, token, createApp, createTree, dispose } = await startDeveloper({
+  env: { TANCHO_UNITS_START_TIMEOUT: '4s' },
 });
-
-afterAll(async () => {
-  await world.dispose();
-  await ann.dispose();
-});
-
-async function createApp(name: string, platform = 'nodejs'): Promise<void> {
-  const answer = await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform }) });
-  expect(answer.status, answer.text).toBe(200);
-  expect(answer.json<{ repository_url: string }>().repository_url).toBe(sshUrl(world, name));
-}
+afterAll(dispose);
 
 describe('a push that goes wrong is refused, says why, and the old version still serves', () => {
   const cases: { name: string; cause: string; says: RegExp; files: Record<string, string | null> }[] = [
@@ -63,7 +47,7 @@ describe('a push that goes wrong is refused, says why, and the old version still
 
   it.each(cases)('$cause', async ({ name, cause, says, files }) => {
     await createApp(name);
-    const work = await createWorkTree(nodeApp('good'), ann);
+    const work = await createTree(nodeApp('good'));
     const good = await work.push(sshUrl(world, name));
     expect(good.code, good.stderr).toBe(0);
     await work.write(files);
@@ -74,24 +58,21 @@ describe('a push that goes wrong is refused, says why, and the old version still
     expect(pushed.stderr).toMatch(says);
     expect(pushed.stderr).toContain('still serving');
     expect((await world.fetchApp(name)).text).toBe('good');
-    await work.dispose();
   });
 
   it('unknown platform files', async () => {
     await createApp('lost', 'python');
-    const work = await createWorkTree(nodeApp('x'), ann);
+    const work = await createTree(nodeApp('x'));
     const pushed = await work.push(sshUrl(world, 'lost'));
     expect(pushed.code).not.toBe(0);
     expect(pushed.stderr).toContain('Deploy failed (no_platform)');
     expect((await world.fetchApp('lost')).status).toBe(503);
-    await work.dispose();
   });
 
   it('a missing app', async () => {
-    const work = await createWorkTree(nodeApp('x'), ann);
+    const work = await createTree(nodeApp('x'));
     const pushed = await work.push(sshUrl(world, 'nowhere'));
     expect(pushed.code).not.toBe(0);
     expect(pushed.stderr).toContain('not found');
-    await work.dispose();
   });
 });

@@ -1,33 +1,19 @@
 /** Push code, get a URL: the main path over both git doors. What goes wrong: push-refused.long.test.ts. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDeveloper } from '../support/developer.ts';
+import { createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
 
-let world: World;
-let ann: Identity;
-let token: string;
-
-beforeAll(async () => {
-  world = await startWorld({ env: { TANCHO_UNITS_START_TIMEOUT: '4s' } });
-  ann = await createIdentity();
-  token = await allowPush(world, ann);
+const { world, token, createApp, createTree, dispose } = await startDeveloper({
+  env: { TANCHO_UNITS_START_TIMEOUT: '4s' },
 });
-
-afterAll(async () => {
-  await world.dispose();
-  await ann.dispose();
-});
-
-async function createApp(name: string, platform = 'nodejs'): Promise<void> {
-  const answer = await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform }) });
-  expect(answer.status, answer.text).toBe(200);
-  expect(answer.json<{ repository_url: string }>().repository_url).toBe(sshUrl(world, name));
-}
+afterAll(dispose);
 
 describe('a push', () => {
   it('over SSH serves when it returns, and a second one replaces the first', async () => {
     await createApp('first');
-    const work = await createWorkTree(nodeApp('one'), ann);
+    const { repository_url: url } = (await world.api('GET', '/apps/first', { token })).json<{ repository_url: string }>();
+    expect(url).toBe(sshUrl(world, 'first'));
+    const work = await createTree(nodeApp('one'));
     const pushed = await work.push(sshUrl(world, 'first'));
     expect(pushed.stderr).toContain('first.localhost');
     expect(pushed.code, pushed.stderr).toBe(0);
@@ -36,7 +22,6 @@ describe('a push', () => {
     await work.commit();
     expect((await work.push(sshUrl(world, 'first'))).code).toBe(0);
     expect((await world.fetchApp('first')).text).toBe('two');
-    await work.dispose();
   });
 
   it('over HTTP takes the password or a token', async () => {
@@ -56,7 +41,7 @@ describe('a push', () => {
 
   it('is recorded as a deploy with its log', async () => {
     await createApp('recorded');
-    const work = await createWorkTree(nodeApp('x'), ann);
+    const work = await createTree(nodeApp('x'));
     await work.push(sshUrl(world, 'recorded'));
     const [deploy] = (await world.api('GET', '/deploys?app=recorded', { token })).json<
       { ID: string; Commit: string; Error: string }[]
@@ -69,13 +54,12 @@ describe('a push', () => {
     }>();
     expect(detail.Log).toContain('Building recorded');
     expect(detail.Duration).toBeGreaterThan(0);
-    await work.dispose();
   });
 });
 
 it('a push that goes wrong is refused, says why, and the old version still serves', async () => {
   await createApp('exits');
-  const work = await createWorkTree(nodeApp('good'), ann);
+  const work = await createTree(nodeApp('good'));
   const good = await work.push(sshUrl(world, 'exits'));
   expect(good.code, good.stderr).toBe(0);
   await work.write({ 'server.js': "console.log('my last words'); process.exit(3);\n" });
@@ -85,5 +69,4 @@ it('a push that goes wrong is refused, says why, and the old version still serve
   for (const told of ['my last words', 'Deploy failed (exited)', 'still serving'])
     expect(pushed.stderr).toContain(told);
   expect((await world.fetchApp('exits')).text).toBe('good');
-  await work.dispose();
 });

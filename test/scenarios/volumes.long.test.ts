@@ -1,8 +1,9 @@
 /** What apps keep, by the command line and by the app's file, with the built program: it is there after all that replaces units. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDeveloper } from '../support/developer.ts';
+import { sshUrl, type WorkTree } from '../support/git.ts';
 import { until } from '../support/until.ts';
-import { run, startWorld, type World } from '../support/world.ts';
+import { run } from '../support/world.ts';
 
 /** `/keep?<text>` appends a line to what its directory holds, every other path shows it. */
 const server = (directory: string, version = 1): string => `
@@ -15,27 +16,12 @@ require('node:http').createServer((request, answer) => {
 }).listen(process.env.PORT);
 `;
 
-let world: World;
-let ann: Identity;
-let token: string;
-const trees: WorkTree[] = [];
-
-beforeAll(async () => {
-  world = await startWorld();
-  ann = await createIdentity();
-  token = await allowPush(world, ann);
-});
-afterAll(async () => {
-  for (const tree of trees) await tree.dispose();
-  await world.dispose();
-  await ann.dispose();
-});
+const { world, token, createApp, createTree, dispose } = await startDeveloper();
+afterAll(dispose);
 
 async function app(name: string, files: Record<string, string>): Promise<WorkTree> {
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform: 'auto' }) });
-  const work = await createWorkTree(files, ann);
-  trees.push(work);
-  return work;
+  await createApp(name, 'auto');
+  return createTree(files);
 }
 
 async function push(work: WorkTree, name: string, files: Record<string, string> = {}): Promise<string> {

@@ -3,7 +3,6 @@
  * costs a hundredth of that. That migrations lead there is the subject of tests of their own.
  */
 import { copyFile, mkdtemp } from 'node:fs/promises';
-import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqlLogStore } from '../../src/backends/log-store/sql/index.ts';
@@ -39,7 +38,6 @@ export async function openEmptyLogStore(directory: string): Promise<LogStore> {
 
 async function makeBoth(): Promise<string> {
   const directory = await mkdtemp(join(process.env['TANCHO_TEST_RUN'] ?? tmpdir(), 'tancho-empty-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const at = (name: string) => ({ kind: 'sqlite', file: join(directory, name) }) as const;
   const stores = [
     await createSqlStore(at('tancho.db'), { sealer: COPY_SEALER, logger: SILENT }),
