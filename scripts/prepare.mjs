@@ -127,11 +127,11 @@ function matchesInstalled(lock) {
   );
 }
 
-/** `tsc`, when a source is newer or other than what dist was made from. `isChecked`: checkTypes() has passed just now. */
-export async function ensureBuilt({ isChecked = false } = {}) {
+/** `tsc`, when a source is newer or other than what dist was made from. `isUnchecked`: types are looked at by checkTypes(), meanwhile or later. */
+export async function ensureBuilt({ isUnchecked = false } = {}) {
   const wanted = hash(fingerprint());
   if (read(BUILT) === wanted) return;
-  await buildAll(isChecked ? ['--noCheck'] : []);
+  await buildAll(isUnchecked ? ['--noCheck'] : []);
   write(BUILT, wanted);
 }
 
@@ -141,15 +141,23 @@ export async function buildAll(flags = []) {
   cpSync(join(root, 'src/dashboard/style'), join(root, 'dist/dashboard/style'), { recursive: true });
 }
 
-export async function checkTypes() {
-  await compile('Checking types', 'tsconfig.json', ['--incremental', '--tsBuildInfoFile', CHECKED]);
-  await compile('Checking the types of the dashboard', 'tsconfig.dashboard.json', ['--noEmit']);
+/** `isQuiet`: beside something else that prints. What was built without a check, and has mistakes, is built anew. */
+export async function checkTypes({ isQuiet = false } = {}) {
+  try {
+    const flags = ['--incremental', '--tsBuildInfoFile', CHECKED];
+    await compile('Checking types', 'tsconfig.json', flags, { isQuiet });
+    await compile('Checking the types of the dashboard', 'tsconfig.dashboard.json', ['--noEmit'], { isQuiet });
+  } catch (error) {
+    rmSync(join(root, BUILT), { force: true });
+    throw error;
+  }
 }
 
-export function compile(label, project, flags = []) {
+export function compile(label, project, flags = [], { isQuiet = false } = {}) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   return step(label, [process.execPath, tsc, '-p', project, ...flags], {
     hint: 'Correct the errors above and try again.',
+    isQuiet,
   });
 }
 
@@ -175,14 +183,15 @@ function fingerprint() {
     .join('\n');
 }
 
-/** Runs a program, tells that it is running, and shows its output only when it fails. */
-export function step(label, [program, ...args], { hint, env = process.env, cwd = root }) {
+/** Runs a program, says that it is running unless `isQuiet`, and shows its output only when it fails. */
+export function step(label, [program, ...args], { hint, env = process.env, cwd = root, isQuiet = false }) {
   const begun = Date.now();
   const seconds = () => `${Math.round((Date.now() - begun) / 1000)}s`;
   const live = process.stderr.isTTY;
-  process.stderr.write(live ? `${label} ...` : `${label} ...\n`);
+  const say = (text) => void (isQuiet || process.stderr.write(text));
+  say(live ? `${label} ...` : `${label} ...\n`);
   const ticker = setInterval(
-    () => process.stderr.write(live ? `\r\u001b[K${label} ... ${seconds()}` : `${label} ... ${seconds()}\n`),
+    () => say(live ? `\r\u001b[K${label} ... ${seconds()}` : `${label} ... ${seconds()}\n`),
     live ? 1000 : 10_000,
   );
   return new Promise((resolve, reject) => {
@@ -199,7 +208,7 @@ export function step(label, [program, ...args], { hint, env = process.env, cwd =
     });
     child.once('close', (code) => {
       clearInterval(ticker);
-      process.stderr.write(live ? `\r\u001b[K${label} ... ${code === 0 ? 'done' : 'failed'} (${seconds()})\n` : '');
+      say(live ? `\r\u001b[K${label} ... ${code === 0 ? 'done' : 'failed'} (${seconds()})\n` : '');
       if (code === 0) resolve();
       else reject(new SetupError(`${label} failed.`, hint, output));
     });

@@ -1,5 +1,5 @@
 /**
- * `npm test`: makes a clone ready, checks the types, runs every test once; arguments go to vitest (for example a path).
+ * `npm test`: makes a clone ready, and runs every test once while it checks the types; arguments go to vitest (for example a path).
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
  * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine; by TANCHO_TEST_END,
  * in seconds since 1970, they are ended.
@@ -20,8 +20,7 @@ try {
   checkTools();
   await alone(async () => {
     await ensureInstalled();
-    await checkTypes();
-    await ensureBuilt({ isChecked: true });
+    await ensureBuilt({ isUnchecked: true });
   });
 } catch (error) {
   tellAndExit(error);
@@ -32,6 +31,15 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'test-reporter.mjs')}`];
 // The terminal sends Ctrl-C to vitest too, which then ends by itself.
 process.on('SIGINT', () => {});
+
+/** Interrupts the tests that run; nothing is begun after it. */
+let interrupt = () => {};
+/** Why the types are wrong; null where they are right, or were not found wrong yet. */
+let typeErrors = null;
+const types = alone(() => checkTypes({ isQuiet: true })).catch((error) => {
+  typeErrors = error;
+  interrupt();
+});
 
 /** Answers the counts of each file, and how many errors there were outside of every test. Interrupted when `end` comes, if that is not 0. */
 async function runTests(args, env = {}, end = 0) {
@@ -47,7 +55,9 @@ async function runTests(args, env = {}, end = 0) {
     },
     stdio: 'inherit',
   });
-  const timer = end === 0 ? undefined : setTimeout(() => child.kill('SIGINT'), Math.max(0, end - Date.now()));
+  interrupt = () => child.kill('SIGINT');
+  if (typeErrors !== null) interrupt();
+  const timer = end === 0 ? undefined : setTimeout(interrupt, Math.max(0, end - Date.now()));
   const exitCode = await new Promise((resolve) => {
     child.once('error', () => resolve(1));
     child.once('close', (code) => resolve(code ?? 1));
@@ -94,6 +104,11 @@ async function runInCluster() {
 
 const args = process.argv.slice(2);
 const run = await runSteadily(args, {}, 0);
+await types;
+if (typeErrors !== null) {
+  rmSync(folder, { recursive: true, force: true });
+  reportAndExit(typeErrors);
+}
 if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
   const inCluster = await runInCluster();
   if (typeof inCluster === 'string')
