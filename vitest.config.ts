@@ -35,6 +35,8 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000, interval: 20 } },
     // The first file that needs the built program compiles it.
     hookTimeout: 240_000,
+    // A cluster is taken down after the last test; what is cut off there stays on the machine.
+    teardownTimeout: inCluster ? 120_000 : 10_000,
     globals: false,
     // For test/contract: in the workers the runner gives BASE_URL a meaning of its own.
     provide: {

@@ -21,13 +21,13 @@ const FEWEST_ROUNDS = 3;
 export class Bench {
   readonly #opened: Disposable[] = [];
   readonly #figure: (figure: Figure) => void;
-  readonly #told: (text: string) => void;
+  readonly #note: (text: string) => void;
   #isClosed = false;
   #endAt = Number.POSITIVE_INFINITY;
 
-  constructor(figure: (figure: Figure) => void, told: (text: string) => void) {
+  constructor(figure: (figure: Figure) => void, note: (text: string) => void) {
     this.#figure = figure;
-    this.#told = told;
+    this.#note = note;
   }
 
   /** After this time no new rounds are begun beyond the fewest. */
@@ -40,8 +40,8 @@ export class Bench {
   }
 
   /** Something the reader has to know, for example why a figure is missing. */
-  tell(text: string): void {
-    this.#told(text);
+  note(text: string): void {
+    this.#note(text);
   }
 
   async rounds(count: number, round: (index: number) => Promise<void>): Promise<void> {

@@ -79,8 +79,8 @@ async function measureAll(options: Options, stop: AbortSignal): Promise<{ rows: 
   for (const measure of options.measures) {
     if (stop.aborted) break;
     process.stderr.write(`Measuring ${measure.name} ...\n`);
-    const tell = (text: string): void => void process.stderr.write(`  ${text}\n`);
-    const bench = new Bench((figure) => rows.push(rowOf(measure.name, figure)), tell);
+    const note = (text: string): void => void process.stderr.write(`  ${text}\n`);
+    const bench = new Bench((figure) => rows.push(rowOf(measure.name, figure)), note);
     bench.limitTo(measure.longMs ?? SHARE_MS);
     try {
       await Promise.race([measure.run(bench), stopped]);

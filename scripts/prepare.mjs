@@ -24,7 +24,7 @@ export class SetupError extends Error {
   }
 }
 
-export function tellAndExit(error) {
+export function reportAndExit(error) {
   if (error instanceof SetupError) {
     if (error.output !== '') process.stderr.write(`${error.output.trimEnd()}\n`);
     process.stderr.write(`Error: ${error.message}\n  Hint: ${error.hint}\n`);

@@ -5,7 +5,7 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone, npmCommand, root, SetupError, step, tellAndExit } from './prepare.mjs';
+import { alone, npmCommand, root, SetupError, step, reportAndExit } from './prepare.mjs';
 
 /** The line that is tested, and its first release with everything that is used here. */
 const OLDEST = [24, 11];
@@ -67,5 +67,5 @@ try {
     link(isNewEnough(process.versions.node) ? process.execPath : await fetchNode());
   });
 } catch (error) {
-  tellAndExit(error);
+  reportAndExit(error);
 }

@@ -1,7 +1,7 @@
 /** `npm start`: makes a clone ready, then becomes the server (in this very process). */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { alone, checkTools, ensureBuilt, ensureInstalled, isPrepared, root, tellAndExit } from './prepare.mjs';
+import { alone, checkTools, ensureBuilt, ensureInstalled, isPrepared, root, reportAndExit } from './prepare.mjs';
 
 try {
   checkTools();
@@ -12,7 +12,7 @@ try {
     });
   }
 } catch (error) {
-  tellAndExit(error);
+  reportAndExit(error);
 }
 
 const main = join(root, 'dist', 'main.js');

@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
+import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, reportAndExit } from './prepare.mjs';
 
 /** More failures than these are no accident. */
 const MOST_AGAIN = 5;
@@ -23,12 +23,14 @@ try {
     await ensureBuilt({ isUnchecked: true });
   });
 } catch (error) {
-  tellAndExit(error);
+  reportAndExit(error);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'tancho-test-'));
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'test-reporter.mjs')}`];
+// Names what keeps a run from ending.
+if (process.env.TANCHO_TEST_SLOW === '1') reporters.push('--reporter=hanging-process');
 // The terminal sends Ctrl-C to vitest too, which then ends by itself.
 process.on('SIGINT', () => {});
 

@@ -26,7 +26,7 @@ export async function measureReading(bench: Bench): Promise<void> {
   await world.end('SIGTERM');
   const file = join(world.home, 'logs.db');
   const store = await createSqlLogStore({ kind: 'sqlite', file }, { logger: SILENT });
-  bench.tell(`writing ${LINES} lines`);
+  bench.note(`writing ${LINES} lines`);
   const begun = process.cpuUsage();
   const bytes = await writeMuch(store).finally(() => store.close());
   const { user, system } = process.cpuUsage(begun);

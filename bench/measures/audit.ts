@@ -30,7 +30,7 @@ async function measureAudit(bench: Bench): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tancho-audit-bench-'));
   bench.keep({ dispose: () => rm(folder, { recursive: true, force: true }) });
   const [log, kept] = [path.join(folder, 'log.ndjson'), path.join(folder, 'kept')];
-  bench.tell(`writing ${ROWS} rows`);
+  bench.note(`writing ${ROWS} rows`);
   await writeFile(kept, await writeLog(log));
   const main = path.join(await builtProgram(), 'main.js');
   const floor = { what: 'reading the file and hashing it', samples: [] as number[] };

@@ -32,7 +32,7 @@ export const dashboard: Measure = {
   about: 'first load, first paint, a thousand apps, and the live log in Chromium',
   async run(bench) {
     if (WITHOUT_BROWSER !== '') {
-      bench.tell(`left out: ${WITHOUT_BROWSER}`);
+      bench.note(`left out: ${WITHOUT_BROWSER}`);
       return;
     }
     const world = await bench.world();
@@ -93,7 +93,7 @@ async function measureLog(bench: Bench, browser: Browser, world: World, token: s
   });
   writing.abort();
   const rate = await written;
-  if (rate < LINES_A_SECOND * 0.9) bench.tell(`only ${Math.round(rate)} lines a second could be written`);
+  if (rate < LINES_A_SECOND * 0.9) bench.note(`only ${Math.round(rate)} lines a second could be written`);
   await context.close();
   const what = `live log, ${LINES_A_SECOND} lines/s`;
   bench.publish({ what: `${what}: frames (50 at least)`, unit: 'frames/s', samples: frames });

@@ -17,7 +17,7 @@ export const https: Measure = {
   name: 'https',
   about: 'a new app pushed, to its first answer over HTTPS beside that over plain HTTP, with Pebble as the authority',
   async run(bench) {
-    if (WITHOUT_PEBBLE !== '') return bench.tell(`no certificates: ${WITHOUT_PEBBLE}`);
+    if (WITHOUT_PEBBLE !== '') return bench.note(`no certificates: ${WITHOUT_PEBBLE}`);
     const ports = { http: await freePort(), tls: await freePort() };
     const pebble = await startPebble(ports);
     bench.keep({ dispose: () => pebble.close() });

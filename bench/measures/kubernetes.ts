@@ -20,7 +20,7 @@ export const kubernetes: Measure = {
   longMs: 2_400_000,
   async run(bench) {
     const missing = withoutCluster();
-    if (missing !== '') return bench.tell(`no cluster: ${missing}`);
+    if (missing !== '') return bench.note(`no cluster: ${missing}`);
     bench.keep({ dispose: await setUpCluster() });
     const world = await bench.world({ hasCluster: true });
     const { cluster } = world;
@@ -67,7 +67,7 @@ async function applyAgain(bench: Bench, { client, namespace }: WorldCluster, rou
     }
   });
   await client.delete(KINDS.pods, what, { graceSeconds: 1 });
-  bench.tell(`round ${round + 1}: applied ${Math.round(ms)} ms`);
+  bench.note(`round ${round + 1}: applied ${Math.round(ms)} ms`);
   return ms;
 }
 

@@ -15,7 +15,7 @@ export const neighbours: Measure = {
   longMs: 900_000,
   async run(bench) {
     const twenty = await Neighbours.open();
-    if (typeof twenty === 'string') return bench.tell(`no figures of a greedy neighbour: ${twenty}`);
+    if (typeof twenty === 'string') return bench.note(`no figures of a greedy neighbour: ${twenty}`);
     bench.keep(twenty);
     let round = 0;
     const part = async (): Promise<ApartResult> => {
@@ -40,5 +40,5 @@ function publish(bench: Bench, before: readonly ApartResult[], during: readonly 
   row('20 apps beside a greedy one: longest', ({ latencyMs }) => latencyMs.longest);
   const failed = [...before, ...during].reduce((sum, { failures }) => sum + failures.length, 0);
   const asked = during.reduce((sum, { requests }) => sum + requests, 0);
-  bench.tell(`beside a greedy app (${GREEDS.join(' ')}): ${asked} requests; ${failed} failed in all`);
+  bench.note(`beside a greedy app (${GREEDS.join(' ')}): ${asked} requests; ${failed} failed in all`);
 }

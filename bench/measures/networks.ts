@@ -33,7 +33,7 @@ export const networks: Measure = {
   async run(bench) {
     const [own, shared] = [await side(bench, 'auto'), await side(bench, 'shared')];
     if (!own.world.output().includes('networks: own')) {
-      bench.tell('no figures of networks of their own: this machine has none (root, iproute2, nftables)');
+      bench.note('no figures of networks of their own: this machine has none (root, iproute2, nftables)');
       return;
     }
     await bench.rounds(PUSHES, async () => {

@@ -12,7 +12,7 @@ export const nginx: Measure = {
   about: 'requests a second and latency through the edge beside nginx with one worker',
   async run(bench) {
     const program = nginxProgram();
-    if (program === undefined) return bench.tell(NO_NGINX);
+    if (program === undefined) return bench.note(NO_NGINX);
     const { world, port } = await loadedApp(bench);
     const other = bench.keep(await startNginx(program, { upstream: port }));
     const larger = bench.keep(await startNginx(program, { upstream: port, hasLargeBuffers: true }));

@@ -24,7 +24,7 @@ export const packages: readonly Measure[] = PACKAGE_APPS.map((app) => ({
   async run(bench) {
     const missing = await missingNeed(app.needs);
     if (missing === null) await measureApp(bench, app);
-    else bench.tell(`${app.name} is left out: ${missing}`);
+    else bench.note(`${app.name} is left out: ${missing}`);
   },
 }));
 

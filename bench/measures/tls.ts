@@ -19,7 +19,7 @@ export const tls: Measure = {
   about: 'requests and handshakes a second over TLS through the edge beside nginx with one worker',
   async run(bench) {
     const program = nginxProgram();
-    if (program === undefined) return bench.tell(NO_NGINX);
+    if (program === undefined) return bench.note(NO_NGINX);
     const tlsPort = await freePort();
     const env = { TANCHO_TLS_LISTEN: `127.0.0.1:${tlsPort}`, TANCHO_CERTIFICATES_AUTHORITY: 'none' };
     const { world, port, token } = await loadedApp(bench, env);

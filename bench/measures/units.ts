@@ -76,7 +76,7 @@ async function measureUnits(bench: Bench, count: number, most: number): Promise<
     };
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => add(n)));
     scales.push(performance.now() - begun);
-    bench.tell(`${((index + AT_ONCE) * count) / APPS} units run`);
+    bench.note(`${((index + AT_ONCE) * count) / APPS} units run`);
   }
   const added = AT_ONCE * (count / APPS - 1);
   bench.publish({ what: `${added} units more, of ${AT_ONCE} apps, until ${count} run`, unit: 'ms', samples: scales });

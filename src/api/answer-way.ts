@@ -4,7 +4,7 @@ import type { Method } from './operation.ts';
 import { SOON_MS, UNTIL_THE_END } from './progress-answer.ts';
 import type { Variant } from './variants.ts';
 
-export interface Asked {
+export interface AnswerRequest {
   readonly variant: Pick<Variant, 'extensions'>;
   readonly method: string;
   readonly accept: string | undefined;
@@ -23,7 +23,7 @@ interface AnswerWay {
  * Only who asks for a stream is sent a status before the work has ended: others look at nothing else. The published variants show
  * no stream, so there it is always the end that counts. `textTo`: methods by which clients ask that read plain text.
  */
-export function wayOfProgress(asked: Asked, textTo: readonly Method[] = []): AnswerWay {
+export function wayOfProgress(asked: AnswerRequest, textTo: readonly Method[] = []): AnswerWay {
   const isStream = asked.isVersioned || acceptsStream(asked.accept);
   return {
     holdMs: asked.variant.extensions && isStream ? SOON_MS : UNTIL_THE_END,
@@ -35,7 +35,7 @@ export function wayOfProgress(asked: Asked, textTo: readonly Method[] = []): Ans
  * A deploy ends in OK or the error for whoever reads it as it comes: those who ask for lines, in whatever form, and the clients of
  * this API, which send no Accept at all. Programs that send a wildcard look at the status.
  */
-export function wayOfDeploy(asked: Asked): AnswerWay {
+export function wayOfDeploy(asked: AnswerRequest): AnswerWay {
   const isStream = acceptsStream(asked.accept);
   const isRead = isStream || asked.isVersioned || asked.accept === undefined || prefersText(asked.accept);
   return { holdMs: isRead ? 0 : UNTIL_THE_END, asText: !isStream };

@@ -7,7 +7,7 @@ import type { Logger } from '../lib/logger.ts';
 import { acceptsEvents } from './error-body.ts';
 import { cameFromBrowser, sessionCookie } from './dashboard/browser-door.ts';
 import { type BrowserSession, changes, type Context } from './operation.ts';
-import type { Route } from './routes.ts';
+import type { ApiRoute } from './routes.ts';
 
 const MAX_LOGGED_PATH = 200;
 /** What proxies add. */
@@ -18,7 +18,7 @@ export class Call {
   readonly address: string;
   /** As the client sent it. */
   readonly contentType: string;
-  route: Route | null = null;
+  route: ApiRoute | null = null;
   caller: Caller;
   /** True when the work goes on although the client has left: only giveUp() ends it then. */
   outlivesClient = false;

@@ -6,7 +6,7 @@ import { EVENT_STREAM } from './event-answer.ts';
 import { changes, type Operation } from './operation.ts';
 import { wordsForParameter } from './parameter-words.ts';
 import { JSON_STREAM } from './progress-answer.ts';
-import { type Route, routesOf } from './routes.ts';
+import { type ApiRoute, routesOf } from './routes.ts';
 import { COMMON_ERRORS, STATUS } from './status.ts';
 import type { Variant } from './variants.ts';
 
@@ -54,7 +54,7 @@ const PROBLEM = {
   },
 };
 
-function describe(route: Route): Json {
+function describe(route: ApiRoute): Json {
   const { operation } = route;
   const body = requestBody(operation);
   return {
@@ -76,7 +76,7 @@ function describe(route: Route): Json {
 }
 
 /** The operation's own id at its own place; its further ways in say, after a dash, what is other about them. */
-function operationId({ operation, variant, method, path }: Route): string {
+function operationId({ operation, variant, method, path }: ApiRoute): string {
   const [own = operation.path] = variant.paths[operation.id] ?? [];
   const way = `${operation.id}-${method.toLowerCase()}`;
   if (path !== variant.prefix + own) return `${way}-at${path.slice(variant.prefix.length).replace(/\W+/g, '-')}`;
@@ -136,7 +136,7 @@ function statusOf(operation: Operation): number {
   return (operation.answer === 'empty' ? operation.status : undefined) ?? 200;
 }
 
-function answer({ operation, variant, method }: Route): Json {
+function answer({ operation, variant, method }: ApiRoute): Json {
   if (operation.answer === 'empty') return { description: 'Done; no body.' };
   if (operation.answer === 'json' || operation.answer === 'entries') {
     const { schema } = variant.shapes[operation.shape];

@@ -4,7 +4,7 @@ import type { Method, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import type { Variant } from './variants.ts';
 
-export interface Route {
+export interface ApiRoute {
   readonly method: Method;
   /** With the variant's prefix, placeholders as `:name`. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Route {
   readonly variant: Variant;
 }
 
-export function routesOf(variant: Variant, operations: readonly Operation[] = OPERATIONS): Route[] {
+export function routesOf(variant: Variant, operations: readonly Operation[] = OPERATIONS): ApiRoute[] {
   const routes = operations
     .filter((operation) => variant.extensions || operation.section !== null)
     .filter((operation) => !variant.absent.includes(operation.id))
@@ -35,7 +35,7 @@ export function withoutVersion(url: string): string {
 }
 
 /** What the route answers, field by field, in one line; for the golden listings. */
-export function describeAnswer({ operation, variant }: Route): string {
+export function describeAnswer({ operation, variant }: ApiRoute): string {
   if (operation.answer === 'json' || operation.answer === 'entries') {
     return outline(variant.shapes[operation.shape].schema);
   }
@@ -67,7 +67,7 @@ function outline(schema: TSchema): string {
 const ANY_WORD = '/apps/:app/:team';
 
 /** The methods that a path answers to; for telling 405 from 404. */
-export function methodsAt(routes: readonly Route[], path: string): Method[] {
+export function methodsAt(routes: readonly ApiRoute[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
   const methods = routes
     .filter((route) => route.path !== ANY_WORD && paramsOf(route, parts) !== null)
@@ -76,7 +76,7 @@ export function methodsAt(routes: readonly Route[], path: string): Method[] {
 }
 
 /** What stands where the route's path has parameters, as it is written there; null when this is another path. */
-export function paramsOf({ path }: Pick<Route, 'path'>, parts: readonly string[]): Record<string, string> | null {
+export function paramsOf({ path }: Pick<ApiRoute, 'path'>, parts: readonly string[]): Record<string, string> | null {
   const pattern = path.split('/');
   if (pattern.length !== parts.length) return null;
   const params: Record<string, string> = {};

@@ -15,7 +15,7 @@ import { createApp } from './http/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { markOldest, pathOfOldest } from './oldest.ts';
-import { type Route, routesOf, withoutVersion } from './routes.ts';
+import { type ApiRoute, routesOf, withoutVersion } from './routes.ts';
 import { socketUpgrades } from './socket-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
 import { VARIANTS } from './variants.ts';
@@ -51,7 +51,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-const ROUTES: readonly Route[] = VARIANTS.flatMap((variant) => routesOf(variant));
+const ROUTES: readonly ApiRoute[] = VARIANTS.flatMap((variant) => routesOf(variant));
 /** Where clients from 1.0 on read another answer than the published one. */
 const VERSIONED: ReadonlySet<string> = new Set(
   ROUTES.filter(({ path }) => path.startsWith('/1.0/')).map(({ method, path }) => `${method} ${path}`),

@@ -21,7 +21,7 @@ import { addressOf } from './incoming.ts';
 import { LogSocket } from './log-socket.ts';
 import type { EdgeOperation, EntriesOperation, ShellOperation } from './operation.ts';
 import { recordRefusals } from './refused.ts';
-import { paramsOf, type Route, withoutVersion } from './routes.ts';
+import { paramsOf, type ApiRoute, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
 
@@ -38,13 +38,13 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_EDGE_MESSAGE_BYTES = 16 * MAX_MESSAGE_BYTES;
 
 interface Asked {
-  readonly route: Route;
+  readonly route: ApiRoute;
   readonly operation: ShellOperation | EntriesOperation | EdgeOperation;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
 
-export function socketUpgrades(routes: readonly Route[], calls: Set<Call>, options: SocketUpgradeOptions) {
+export function socketUpgrades(routes: readonly ApiRoute[], calls: Set<Call>, options: SocketUpgradeOptions) {
   const sockets = new Map<number, WebSocketServer>();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
@@ -86,7 +86,7 @@ function socketServer(Sockets: typeof WebSocketServer, maxPayload: number): WebS
 }
 
 /** Null for what is no request for one of them. */
-function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | null {
+function askedFor(routes: readonly ApiRoute[], request: IncomingMessage): Asked | null {
   if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return null;
   if (!URL.canParse(request.url ?? '', 'http://localhost')) return null;
   const url = new URL(request.url ?? '', 'http://localhost');

@@ -76,7 +76,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'drain.invalid': 400,
   'webhook.not_found': 404,
   'webhook.invalid': 400,
-  'alert.nobody_told': 409,
+  'alert.no_recipient': 409,
   'volume.not_found': 404,
   'volume.invalid': 400,
   'volume.name_taken': 409,

@@ -16,7 +16,7 @@ import type { MetricsSender } from '../domain/metrics/metrics-sender.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import type { Host } from '../domain/health/host.ts';
-import type { Probe } from '../domain/diagnosis/probe.ts';
+import type { MachineProbe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { OutputCarrier } from '../domain/logs/output-carrier.ts';
@@ -88,7 +88,7 @@ export interface Backends {
   readonly backupStore: BackupStore | null;
   /** Null: metrics are sent nowhere. */
   readonly metricsSender: MetricsSender | null;
-  readonly probe: Probe;
+  readonly probe: MachineProbe;
   readonly diskSurvey: DiskSurvey;
   readonly host: Host;
   readonly volumeHost: VolumeHost;

@@ -40,7 +40,7 @@ export interface BuildPlan {
   /** What will probably go wrong. */
   readonly warnings: readonly string[];
   /** Why this cannot be built or would not run; nothing is begun while there is one. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }
 
 /** A variable that the app gets where it has none of that name. */
@@ -165,7 +165,7 @@ export interface Site {
   /** The variable that names the directory to the file server. */
   readonly variable: string;
   /** When none has it; null: then nothing of it is served. */
-  readonly otherwise: Problem | null;
+  readonly otherwise: PlanProblem | null;
 }
 
 export interface ImageRecipe {
@@ -187,7 +187,7 @@ export interface PlannedProcess {
   readonly from: string;
 }
 
-export interface Problem {
+export interface PlanProblem {
   readonly cause: FailureCause;
   /** Names the file and line, or the setting. */
   readonly message: string;

@@ -27,7 +27,7 @@ export interface Language {
   /** Null when the source is of something else. */
   detect(files: SourceFiles): Promise<Detection | null>;
   /** Everything not given is empty. Throws Failure `invalid_config` for files that cannot be read. */
-  plan(files: SourceFiles, asked: Asked): Promise<PlanParts>;
+  plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts>;
 }
 
 export interface SectionOptions {
@@ -52,7 +52,7 @@ export interface Detection {
 }
 
 /** What the app has been told to be, beside its code. */
-export interface Asked {
+export interface AppDeclaration {
   readonly app: string;
   /** The part of the source that is the app, only where isPart() says so; '' for all of it. */
   readonly directory: string;

@@ -3,12 +3,12 @@ import { type AppSettings, NO_SETTINGS } from '../domain/apps/app-settings.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/failure.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
-import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
+import type { BuildPlan, PlannedProcess, PlanProblem } from './build-plan.ts';
 import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';
 import { composeHint } from './compose/compose-hint.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
 import { detectionOf } from './detection.ts';
-import type { Asked, Language, PlanParts } from './language.ts';
+import type { AppDeclaration, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
@@ -61,7 +61,7 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const commands = [...set, ...config.hooksBuild.map((command) => ({ from: 'hooks.build', command }))];
   // Who configures a platform means it, even when its files are only made by a hook.
   if (Object.keys(config.options).length === 0) await checkSource(language, part);
-  const asked: Asked = {
+  const asked: AppDeclaration = {
     app,
     directory,
     processes: own && Object.fromEntries(Object.entries(own).map(([name, { command }]) => [name, command])),
@@ -138,7 +138,7 @@ function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['process
   };
 }
 
-function nothingStarts({ name, example }: Language): Problem {
+function nothingStarts({ name, example }: Language): PlanProblem {
   return {
     cause: 'no_process',
     message: `The app says nowhere how it is started, and ${name} has no default for such a source.`,

@@ -3,11 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { ServerDoor } from './server/door.ts';
 
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
-export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
+export type InputStream = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
 
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Input;
+  readonly stdin: InputStream;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly cwd: string;

@@ -1,6 +1,6 @@
 /** Questions to people; where nobody can answer, the value is taken from standard input or refused. */
 import type { Cli } from './cli.ts';
-import type { Input, Output } from './context.ts';
+import type { InputStream, Output } from './context.ts';
 import { CliError, UsageError } from './errors.ts';
 import { readInput } from './input.ts';
 
@@ -32,7 +32,7 @@ export async function confirm(cli: Cli, question: string | (() => Promise<string
 }
 
 /** A terminal that does not know its size says 0, and would get each letter on a line of its own. */
-function terminal({ context: { stdin, stderr } }: Cli): { input: Input; output: Output } {
+function terminal({ context: { stdin, stderr } }: Cli): { input: InputStream; output: Output } {
   if (stderr.columns === 0) Object.defineProperty(stderr, 'columns', { value: 80, configurable: true, writable: true });
   return { input: stdin, output: stderr };
 }

@@ -2,7 +2,14 @@
 import type { Readable } from 'node:stream';
 import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readProgress } from './stream.ts';
-import { type HttpResponse, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
+import {
+  type HttpResponse,
+  badAnswer,
+  type ServerCall,
+  createTransport,
+  readAll,
+  type ServerAddress,
+} from './transport.ts';
 
 /** Where a long operation tells what it does. `signal` ends the call, not the operation. */
 export interface Progress {
@@ -10,7 +17,7 @@ export interface Progress {
   readonly signal?: AbortSignal;
 }
 
-export interface Request {
+export interface CallInput {
   /** A list becomes a repeated parameter. */
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
@@ -27,12 +34,12 @@ export interface Request {
 export interface Calls {
   readonly name: string;
   /** The answer's JSON; `empty` for status 204 and an empty body. */
-  json<T>(method: string, path: string, request?: Request, empty?: T): Promise<T>;
+  json<T>(method: string, path: string, request?: CallInput, empty?: T): Promise<T>;
   /** An answer whose body says nothing that is not known. */
-  done(method: string, path: string, request?: Request): Promise<string>;
+  done(method: string, path: string, request?: CallInput): Promise<string>;
   /** An operation that reports in a stream. */
-  progress(method: string, path: string, request: Request, progress: Progress): Promise<void>;
-  open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<HttpResponse>;
+  progress(method: string, path: string, request: CallInput, progress: Progress): Promise<void>;
+  open(method: string, path: string, request: CallInput, signal?: AbortSignal): Promise<HttpResponse>;
   shell(app: string, options: ShellOptions): Promise<RemoteShell>;
 }
 
@@ -41,10 +48,10 @@ const IDLE_MS = 60_000;
 /** While a build is at work, or a provider. */
 const STREAM_IDLE_MS = 30 * 60_000;
 
-export function createCalls(target: Target, token: string | undefined): Calls {
+export function createCalls(target: ServerAddress, token: string | undefined): Calls {
   const transport = createTransport(target, token);
   const { name } = transport;
-  const send = (method: string, path: string, request: Request, idleMs: number, signal?: AbortSignal) =>
+  const send = (method: string, path: string, request: CallInput, idleMs: number, signal?: AbortSignal) =>
     transport.send({
       method,
       path: path + queryText(request.query ?? {}),
@@ -52,7 +59,7 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       ...bodyOf(request),
       ...(signal === undefined ? {} : { signal }),
     });
-  const text = async (method: string, path: string, request: Request): Promise<string> => {
+  const text = async (method: string, path: string, request: CallInput): Promise<string> => {
     const patienceMs = request.isSlow === true ? STREAM_IDLE_MS : IDLE_MS;
     const answer = await send(method, path, request, patienceMs, request.signal);
     return readAll(answer.body, MAX_BODY_BYTES, name);
@@ -60,7 +67,7 @@ export function createCalls(target: Target, token: string | undefined): Calls {
   return {
     name,
     done: (method, path, request = {}) => text(method, path, request),
-    async json<T>(method: string, path: string, request: Request = {}, empty?: T): Promise<T> {
+    async json<T>(method: string, path: string, request: CallInput = {}, empty?: T): Promise<T> {
       const body = await text(method, path, request);
       if (body.trim() === '' && empty !== undefined) return empty;
       try {
@@ -80,7 +87,7 @@ export function createCalls(target: Target, token: string | undefined): Calls {
   };
 }
 
-function bodyOf({ json, text, form, archive }: Request): Pick<Call, 'body'> {
+function bodyOf({ json, text, form, archive }: CallInput): Pick<ServerCall, 'body'> {
   if (archive !== undefined) return { body: { type: 'application/gzip', stream: archive } };
   if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
   if (form !== undefined) {
@@ -91,7 +98,7 @@ function bodyOf({ json, text, form, archive }: Request): Pick<Call, 'body'> {
   return {};
 }
 
-function queryText(query: NonNullable<Request['query']>): string {
+function queryText(query: NonNullable<CallInput['query']>): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     const values = value === undefined ? [] : typeof value === 'object' ? value : [String(value)];

@@ -19,11 +19,11 @@ import { type RegistriesClient, registriesClient } from './registries.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
-import type { Target } from './transport.ts';
+import type { ServerAddress } from './transport.ts';
 import { type ReleasesClient, releasesClient } from './releases.ts';
 import { type VolumesClient, volumesClient } from './volumes.ts';
 
-export type { Target } from './transport.ts';
+export type { ServerAddress } from './transport.ts';
 
 export interface UsersClient {
   create(email: string, password: string): Promise<void>;
@@ -163,7 +163,7 @@ export interface Client extends Pick<Requests, 'request'> {
 }
 
 /** Every method throws ClientError; with a signal, the signal's reason. */
-export function createClient(target: Target, token?: string): Client {
+export function createClient(target: ServerAddress, token?: string): Client {
   const calls = createCalls(target, token);
   const requests = createRequests(calls);
   const { name, request, progress: during } = requests;

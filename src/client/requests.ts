@@ -1,5 +1,5 @@
 /** Calls operations of the API by their ids; what each takes and answers is generated into operations/. */
-import type { Calls, Progress, Request } from './calls.ts';
+import type { Calls, Progress, CallInput } from './calls.ts';
 import { CALLS, type Operations } from './operations/index.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -9,11 +9,13 @@ export type OperationAnswer<K extends OperationId> = Operations[K]['answer'];
 type Part<K extends OperationId, P extends string> = Operations[K] extends Readonly<Record<P, infer V>> ? V : undefined;
 type Optional<P extends string, V> = [V] extends [undefined] ? unknown : { readonly [name in P]?: V };
 type Params<V> = [V] extends [undefined] ? unknown : { readonly params: V };
-export type Input<K extends OperationId> = { readonly signal?: AbortSignal } & Params<Part<K, 'params'>> &
+export type OperationInput<K extends OperationId> = { readonly signal?: AbortSignal } & Params<Part<K, 'params'>> &
   Optional<'query', Part<K, 'query'>> &
   Optional<'body', Part<K, 'body'>>;
 /** Only operations without anything in their path may be called without input. */
-type Inputs<K extends OperationId> = [Part<K, 'params'>] extends [undefined] ? [input?: Input<K>] : [input: Input<K>];
+type Inputs<K extends OperationId> = [Part<K, 'params'>] extends [undefined]
+  ? [input?: OperationInput<K>]
+  : [input: OperationInput<K>];
 
 export interface Requests {
   /** How the target is called in messages. */
@@ -21,15 +23,15 @@ export interface Requests {
   /** An answer without a body is an empty list where a list is answered. Throws ClientError. */
   request<K extends OperationId>(id: K, ...input: Inputs<K>): Promise<OperationAnswer<K>>;
   /** For operations that tell what they do while they do it. */
-  progress<K extends OperationId>(id: K, input: Input<K>, progress: Progress): Promise<void>;
+  progress<K extends OperationId>(id: K, input: OperationInput<K>, progress: Progress): Promise<void>;
   /** The answer as it comes. */
-  open<K extends OperationId>(id: K, input: Input<K>, signal?: AbortSignal): Promise<HttpResponse>;
+  open<K extends OperationId>(id: K, input: OperationInput<K>, signal?: AbortSignal): Promise<HttpResponse>;
 }
 
 /** What all inputs have in common. */
 interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Request['query'];
+  readonly query?: CallInput['query'];
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
@@ -45,7 +47,7 @@ interface Call {
 const SLOW: ReadonlySet<OperationId> = new Set(['instances.create', 'instances.remove', 'instances.bind']);
 
 export function createRequests(calls: Calls): Requests {
-  const prepare = (id: OperationId, input: unknown): Call & { where: string; what: Request } => {
+  const prepare = (id: OperationId, input: unknown): Call & { where: string; what: CallInput } => {
     const call: Call = CALLS[id];
     const { params, query, body, signal } = (input ?? {}) as AnyInput;
     const isSlow = SLOW.has(id);
@@ -74,7 +76,7 @@ export function createRequests(calls: Calls): Requests {
   };
 }
 
-function bodyOf(call: Call, body: unknown): Request {
+function bodyOf(call: Call, body: unknown): CallInput {
   if (body === undefined || call.body === undefined) return {};
   if (call.body === 'application/json') return { json: body };
   if (typeof body === 'string') return { text: body };

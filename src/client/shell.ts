@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { ClientError, errorFromBody } from './errors.ts';
 import { path } from './path.ts';
-import { badAnswer, nameOf, readAll, type Target } from './transport.ts';
+import { badAnswer, nameOf, readAll, type ServerAddress } from './transport.ts';
 
 export interface ShellSize {
   readonly width: number;
@@ -36,7 +36,7 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Throws ClientError. */
 export async function openShell(
-  target: Target,
+  target: ServerAddress,
   token: string | undefined,
   app: string,
   options: ShellOptions,
@@ -99,7 +99,7 @@ function opened(socket: WebSocket, name: string): Promise<void> {
   });
 }
 
-function baseOf(target: Target): string {
+function baseOf(target: ServerAddress): string {
   if ('socketPath' in target) return 'ws://localhost';
   return target.baseUrl.replace(/\/+$/, '').replace(/^http/, 'ws');
 }

@@ -3,9 +3,9 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientError, errorFromBody } from './errors.ts';
 
-export type Target = { readonly baseUrl: string } | { readonly socketPath: string };
+export type ServerAddress = { readonly baseUrl: string } | { readonly socketPath: string };
 
-export interface Call {
+export interface ServerCall {
   readonly method: string;
   /** Below the base, with query; begins with a slash. */
   readonly path: string;
@@ -23,7 +23,7 @@ export interface HttpResponse {
 
 interface Transport {
   /** The answer when its status is below 400, else the ClientError it holds. */
-  send(call: Call): Promise<HttpResponse>;
+  send(call: ServerCall): Promise<HttpResponse>;
   /** How the target is called in messages. */
   readonly name: string;
 }
@@ -31,7 +31,7 @@ interface Transport {
 const CONNECT_MS = 10_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-export function createTransport(target: Target, token: string | undefined): Transport {
+export function createTransport(target: ServerAddress, token: string | undefined): Transport {
   const name = nameOf(target);
   const base = 'baseUrl' in target ? parseBase(target.baseUrl) : null;
   return {
@@ -58,7 +58,7 @@ export function createTransport(target: Target, token: string | undefined): Tran
 }
 
 /** How the target is called in messages. */
-export function nameOf(target: Target): string {
+export function nameOf(target: ServerAddress): string {
   return 'baseUrl' in target ? target.baseUrl.replace(/\/+$/, '') : `the socket ${target.socketPath}`;
 }
 
@@ -79,7 +79,7 @@ function addressOf(base: URL | null): RequestOptions {
   return { hostname: base.hostname.replace(/^\[|\]$/g, ''), ...(base.port === '' ? {} : { port: Number(base.port) }) };
 }
 
-function headersOf(call: Call, token: string | undefined, base: URL | null): Record<string, string | number> {
+function headersOf(call: ServerCall, token: string | undefined, base: URL | null): Record<string, string | number> {
   return {
     // RFC 9112: a request over a socket names no host of its own.
     host: base?.host ?? 'localhost',
@@ -95,7 +95,7 @@ function headersOf(call: Call, token: string | undefined, base: URL | null): Rec
 }
 
 /** Sends and waits for the head of the answer; abort and silence end the body too, while it is being read. */
-function exchange(request: ClientRequest, call: Call, name: string): Promise<IncomingMessage> {
+function exchange(request: ClientRequest, call: ServerCall, name: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { signal } = call;
     let answer: IncomingMessage | undefined;
@@ -139,7 +139,7 @@ function exchange(request: ClientRequest, call: Call, name: string): Promise<Inc
 }
 
 /** A stream is sent as it comes; whoever answers before its end gets no more of it. */
-function sendBody(request: ClientRequest, body: Call['body'], giveUp: (error: Error) => void): void {
+function sendBody(request: ClientRequest, body: ServerCall['body'], giveUp: (error: Error) => void): void {
   if (body === undefined || 'text' in body) {
     request.end(body?.text);
     return;

@@ -1,5 +1,5 @@
 /** The store as everything uses it: what is committed in it is recorded, and who is to know of it is told. */
-import { tellingAfterCommit } from '../domain/audit/after-commit.ts';
+import { notifyingAfterCommit } from '../domain/audit/after-commit.ts';
 import { Audit } from '../domain/audit/audit.ts';
 import { AuditLog } from '../domain/audit/audit-log.ts';
 import { type News, NO_NEWS } from '../domain/controls/news.ts';
@@ -33,19 +33,19 @@ export function openRecord(
   news.on('webhooks', () => webhookDeliveries.wake());
   const logNews = (): void => {
     auditLog.wake();
-    news.tell('audit', '');
+    news.publish('audit', '');
   };
   const deliver = (): void => {
     webhookDeliveries.wake();
-    news.tell('webhooks', '');
+    news.publish('webhooks', '');
   };
-  const telling = tellingAfterCommit(measured(bare, counters), {
+  const notifying = notifyingAfterCommit(measured(bare, counters), {
     insertDelivery: deliver,
     insertEvent: logNews,
     endEvent: logNews,
   });
-  const audit = new Audit({ store: telling, logger, now });
-  return { store: audit.recording(telling), audit, auditLog, webhookDeliveries };
+  const audit = new Audit({ store: notifying, logger, now });
+  return { store: audit.recording(notifying), audit, auditLog, webhookDeliveries };
 }
 
 function measured(store: Store, counters: RecordOptions['counters']): Store {

@@ -67,7 +67,7 @@ export const ERROR_CODES = [
   'drain.invalid',
   'webhook.not_found',
   'webhook.invalid',
-  'alert.nobody_told',
+  'alert.no_recipient',
   'volume.not_found',
   'volume.invalid',
   'volume.name_taken',

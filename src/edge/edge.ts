@@ -4,7 +4,7 @@ import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTa
 import type { TableChange } from '../domain/routes/table-change.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
-import type { EdgeRequest, HandedListeners, Program } from './control/operations.ts';
+import type { EdgeRequest, HandedListeners, SuccessorProgram } from './control/operations.ts';
 import { checkCertificates } from './control/check-certificates.ts';
 import { checkTable } from './control/check-table.ts';
 import { KeptState, NO_STORAGE, type StateStorage } from './control/kept-state.ts';
@@ -154,7 +154,7 @@ export class Edge {
     }
   }
 
-  async #startSuccessor(program: Program, { plain, tls }: HandedListeners): Promise<{ pid: number }> {
+  async #startSuccessor(program: SuccessorProgram, { plain, tls }: HandedListeners): Promise<{ pid: number }> {
     const ours = this.#options.tls === null ? null : 'ours';
     const listeners = { plain, tls: tls === undefined ? ours : tls };
     if (listeners.tls === 'ours' && ours === null) throw new Error('there is no listener for TLS to hand on');

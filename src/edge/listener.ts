@@ -1,4 +1,4 @@
-import type { Listeners } from './serving.ts';
+import type { ServingListeners } from './serving.ts';
 
 /**
  * Descriptor of the public listener in every process of the edge. Whoever starts the edge has bound it, or hands on the one it
@@ -9,7 +9,7 @@ export const LISTENER_FD = 3;
 /** Of the public listener for TLS, where there is one. */
 export const TLS_LISTENER_FD = 4;
 
-export function listeners(hasTls: boolean): Listeners {
+export function listeners(hasTls: boolean): ServingListeners {
   return { plain: { fd: LISTENER_FD }, tls: hasTls ? { fd: TLS_LISTENER_FD } : null };
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { FollowOptions } from './follow/options.ts';
 import type { OwnView } from '../lib/own-view.ts';
-import type { Settings } from './proxy/settings.ts';
+import type { EdgeProxySettings } from './proxy/settings.ts';
 import { DEFAULT_SETTINGS } from './proxy/settings.ts';
 
 export interface EdgeOptions {
@@ -24,7 +24,7 @@ export interface EdgeOptions {
   readonly stopGraceMs: number;
   /** For connections of the edge before, which has left the listener to this one. */
   readonly handoverMs: number;
-  readonly settings: Settings;
+  readonly settings: EdgeProxySettings;
   /** Null: the server of this machine is followed. */
   readonly follow: FollowOptions | null;
 }

@@ -2,7 +2,7 @@ import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../d
 import type { TableChange } from '../domain/routes/table-change.ts';
 import type { Presented } from './tls/live-certificates.ts';
 
-export interface Listeners {
+export interface ServingListeners {
   readonly plain: { readonly fd: number };
   readonly tls: { readonly fd: number } | null;
 }
@@ -16,7 +16,7 @@ export interface Ports {
 /** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge cannot tell. */
 export interface Serving {
   /** Accepts from bound listeners of this process. */
-  listen(listeners: Listeners): Promise<Ports>;
+  listen(listeners: ServingListeners): Promise<Ports>;
   /** Resolves when every request that begins from now on goes by this table. */
   apply(table: RouteTable): Promise<void>;
   /** As apply(); false, and nothing is changed, where another table is in force than the one that is changed. */

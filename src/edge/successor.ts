@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { descriptorOf, listening } from '../lib/listening.ts';
 import { readProcess } from '../lib/processes.ts';
-import type { HandedListener, HandedListeners, Program } from './control/operations.ts';
+import type { HandedListener, HandedListeners, SuccessorProgram } from './control/operations.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
 import { LISTENER_FD, TLS_LISTENER_FD } from './listener.ts';
 
@@ -20,7 +20,7 @@ const BACKLOG = 1_024;
  * Rejects when an address cannot be bound: everything is as it was then.
  */
 export async function startSuccessor(
-  program: Program,
+  program: SuccessorProgram,
   listeners: HandedListeners,
   act: (request: ProcessRequest) => Promise<unknown>,
 ): Promise<Successor> {
@@ -65,7 +65,7 @@ function fdOf(server: Server | null): number | null {
   return server === null ? null : descriptorOf(server);
 }
 
-function spawned({ execPath, args }: Program, descriptors: readonly number[]): ChildProcess {
+function spawned({ execPath, args }: SuccessorProgram, descriptors: readonly number[]): ChildProcess {
   return spawn(execPath, args, {
     detached: true,
     env: {},

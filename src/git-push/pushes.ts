@@ -136,8 +136,8 @@ export class Pushes {
       const now = await repositories.ref(app, update.ref);
       if (now !== (isNone(update.from) ? null : update.from)) throw movedMeanwhile(update.ref);
     };
-    const tell = (): void => say(refusalText(closing.reason, logger));
-    closing.addEventListener('abort', tell, { once: true });
+    const announce = (): void => say(refusalText(closing.reason, logger));
+    closing.addEventListener('abort', announce, { once: true });
     try {
       await begin();
       const source = repositories.source(app, update.to, quarantine, say);
@@ -149,7 +149,7 @@ export class Pushes {
       if (!isPlatformError(error, 'deploy.failed') && !signal.aborted) say(refusalText(error, logger));
       return false;
     } finally {
-      closing.removeEventListener('abort', tell);
+      closing.removeEventListener('abort', announce);
     }
   }
 

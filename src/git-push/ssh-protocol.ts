@@ -57,7 +57,7 @@ export function createSshProtocol(options: SshProtocolOptions): ssh2.Server {
   return protocol;
 }
 
-const CANNOT_TELL = 'The platform cannot look up your key at the moment. Try again soon.';
+const KEYS_UNAVAILABLE = 'The platform cannot look up your key at the moment. Try again soon.';
 
 /** One connection. */
 class Visit {
@@ -157,7 +157,7 @@ class Visit {
   #greet(channel: ServerChannel): void {
     channel.on('error', () => {});
     if (this.#owner === null) {
-      channel.stderr.write(`${CANNOT_TELL}\r\n`);
+      channel.stderr.write(`${KEYS_UNAVAILABLE}\r\n`);
       leave(channel, 1);
       return;
     }
@@ -185,7 +185,7 @@ class Visit {
     const command = parseSshCommand(text);
     const owner = this.#owner;
     if (owner === null && command !== null) {
-      refuse(channel, CANNOT_TELL);
+      refuse(channel, KEYS_UNAVAILABLE);
       return;
     }
     if (command === null || owner === null) {

@@ -40,24 +40,28 @@ describe('the ssh door', skipFor(missing), () => {
     }
   });
 
-  it('has room for others, however many connections one address has', skipFor(process.platform !== 'linux' && 'other systems have no more loopback addresses'), async () => {
-    const sockets = Array.from({ length: 140 }, () => connect(world.ssh.port, '127.0.0.1').on('error', () => {}));
-    let refused = 0;
-    for (const socket of sockets) socket.resume().once('close', () => (refused += 1));
-    // The oldest have made room for the others.
-    await expect.poll(() => refused).toBe(12);
-    const greets = async (localAddress: string): Promise<boolean> => {
-      const socket = connect({ port: world.ssh.port, host: '127.0.0.1', localAddress });
-      const said = once(socket, 'data').then(([greeting]) => String(greeting).includes('SSH-2.0-tancho'));
-      const answer = await Promise.race([said, once(socket, 'close').then(() => false)]).catch(() => false);
-      socket.destroy();
-      return answer;
-    };
-    expect(await greets('127.0.0.2')).toBe(true);
-    expect(await greets('127.0.0.1')).toBe(true);
-    await expect.poll(() => refused).toBe(13);
-    for (const socket of sockets) socket.destroy();
-  });
+  it(
+    'has room for others, however many connections one address has',
+    skipFor(process.platform !== 'linux' && 'other systems have no more loopback addresses'),
+    async () => {
+      const sockets = Array.from({ length: 140 }, () => connect(world.ssh.port, '127.0.0.1').on('error', () => {}));
+      let refused = 0;
+      for (const socket of sockets) socket.resume().once('close', () => (refused += 1));
+      // The oldest have made room for the others.
+      await expect.poll(() => refused).toBe(12);
+      const greets = async (localAddress: string): Promise<boolean> => {
+        const socket = connect({ port: world.ssh.port, host: '127.0.0.1', localAddress });
+        const said = once(socket, 'data').then(([greeting]) => String(greeting).includes('SSH-2.0-tancho'));
+        const answer = await Promise.race([said, once(socket, 'close').then(() => false)]).catch(() => false);
+        socket.destroy();
+        return answer;
+      };
+      expect(await greets('127.0.0.2')).toBe(true);
+      expect(await greets('127.0.0.1')).toBe(true);
+      await expect.poll(() => refused).toBe(13);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
 
   it('denies an unknown key and logs its fingerprint', async () => {
     const { code, stderr } = await ssh(world.key('ed25519'), [`git-upload-pack 'shop.git'`]);

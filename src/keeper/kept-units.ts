@@ -89,10 +89,10 @@ export class KeptUnits {
     this.#running.add(tracked);
   }
 
-  /** Resolves when telling has begun: whatever is told of its next life comes after it. */
+  /** Resolves when reporting has begun: whatever is reported of its next life comes after it. */
   async #withdraw(id: string): Promise<void> {
     const { specOf, onDeath, logger } = this.#deps;
-    await bestEffort(logger, `telling of the death of unit ${id}`, async () => {
+    await bestEffort(logger, `reporting the death of unit ${id}`, async () => {
       const spec = await specOf(id);
       if (spec?.listens === true) this.#track(`taking unit ${id} out of the routes`, () => onDeath(spec));
     });

@@ -10,21 +10,21 @@ export interface Cluster {
   readonly serverName: string | null;
 }
 
-export interface Login {
+export interface ClusterLogin {
   /** Of every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** PEM; null: none. */
   readonly certificate: { readonly chain: string; readonly key: string } | null;
 }
 
-export interface Access {
+export interface ClusterAccess {
   readonly cluster: Cluster;
   /** Where nothing else is said. */
   readonly namespace: string;
   /** One line for people: `context prod of /root/.kube/config`. */
   readonly description: string;
   /** What is sent from now on: tokens of files and of programs are had anew when they may have changed. Throws AccessProblem. */
-  login(): Promise<Login>;
+  login(): Promise<ClusterLogin>;
   /** The server has refused the last login: it is had anew at the next call. */
   refused(): void;
 }

@@ -3,7 +3,7 @@
  * where there is no login. See follow.ts for objects that are to be known at all times.
  */
 import { isRecord } from '../lib/is-record.ts';
-import type { Access } from './access.ts';
+import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
 import { isStatus, KubernetesError } from './kubernetes-error.ts';
 import { type Kind, KINDS, pathOf } from './kinds.ts';
@@ -50,7 +50,7 @@ export class KubernetesClient {
   readonly namespace: string;
   readonly #transport: Transport;
 
-  constructor(access: Access) {
+  constructor(access: ClusterAccess) {
     this.description = access.description;
     this.namespace = access.namespace;
     this.#transport = new Transport(access);

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isRecord } from '../lib/is-record.ts';
-import { AccessProblem, type Cluster, type Login } from './access.ts';
+import { AccessProblem, type Cluster, type ClusterLogin } from './access.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_BYTES = 1024 * 1024;
@@ -22,15 +22,15 @@ interface ExecPlugin {
 }
 
 interface ExecLogin {
-  login(): Promise<Login>;
+  login(): Promise<ClusterLogin>;
   forget(): void;
 }
 
 /** The program is run when a login is needed and none is there, or the last one is over; those who ask meanwhile share it. */
 export function openExecLogin(plugin: ExecPlugin, cluster: Cluster): ExecLogin {
-  let known: { readonly login: Login; readonly until: number } | null = null;
-  let asking: Promise<Login> | null = null;
-  const ask = async (): Promise<Login> => {
+  let known: { readonly login: ClusterLogin; readonly until: number } | null = null;
+  let asking: Promise<ClusterLogin> | null = null;
+  const ask = async (): Promise<ClusterLogin> => {
     const given = await credential(plugin, cluster);
     known = given;
     return given.login;
@@ -45,7 +45,7 @@ export function openExecLogin(plugin: ExecPlugin, cluster: Cluster): ExecLogin {
   };
 }
 
-async function credential(plugin: ExecPlugin, cluster: Cluster): Promise<{ login: Login; until: number }> {
+async function credential(plugin: ExecPlugin, cluster: Cluster): Promise<{ login: ClusterLogin; until: number }> {
   const { apiVersion, command, args, env } = plugin;
   if (!VERSIONS.includes(apiVersion)) {
     throw new AccessProblem(
@@ -92,7 +92,7 @@ function clusterInfo(
   };
 }
 
-function readCredential(text: string, { command, apiVersion }: ExecPlugin): { login: Login; until: number } {
+function readCredential(text: string, { command, apiVersion }: ExecPlugin): { login: ClusterLogin; until: number } {
   const broken = (what: string): AccessProblem =>
     new AccessProblem(
       `The login program ${command} has printed ${what}.`,

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hostPort } from '../lib/host-port.ts';
-import { type Access, AccessProblem } from './access.ts';
+import { type ClusterAccess, AccessProblem } from './access.ts';
 import { openTokenFile } from './token-file.ts';
 
 const DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -15,7 +15,7 @@ interface InClusterOptions {
 export async function inClusterAccess({
   env = process.env,
   directory = DIRECTORY,
-}: InClusterOptions = {}): Promise<Access> {
+}: InClusterOptions = {}): Promise<ClusterAccess> {
   const [host, port] = [env['KUBERNETES_SERVICE_HOST'], Number(env['KUBERNETES_SERVICE_PORT'])];
   if (host === undefined || !Number.isInteger(port) || port <= 0) {
     throw new AccessProblem(

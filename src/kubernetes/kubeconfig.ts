@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../lib/is-record.ts';
-import { type Access, AccessProblem, type Cluster, type Login } from './access.ts';
+import { type ClusterAccess, AccessProblem, type Cluster, type ClusterLogin } from './access.ts';
 import { openExecLogin } from './exec-login.ts';
 import { openTokenFile } from './token-file.ts';
 
@@ -12,7 +12,7 @@ const UNKNOWN_LOGINS = ['auth-provider', 'username', 'password', 'as-uid', 'as-u
 const UNKNOWN_OF_CLUSTERS = ['proxy-url'];
 
 /** Its certificates are read once, its tokens and programs again and again. Throws AccessProblem. */
-export async function kubeconfigAccess(file: string, contextName: string | null): Promise<Access> {
+export async function kubeconfigAccess(file: string, contextName: string | null): Promise<ClusterAccess> {
   const config = await readConfig(file);
   const name = contextName ?? config.text('current-context');
   if (name === null)
@@ -59,7 +59,7 @@ async function readCluster(section: Section): Promise<Cluster> {
   };
 }
 
-async function readLogin(user: Section, cluster: Cluster): Promise<Pick<Access, 'login' | 'refused'>> {
+async function readLogin(user: Section, cluster: Cluster): Promise<Pick<ClusterAccess, 'login' | 'refused'>> {
   user.refuse(UNKNOWN_LOGINS);
   const [chain, key] = [await user.content('client-certificate'), await user.content('client-key')];
   if ((chain === null) !== (key === null)) throw user.problem('a certificate needs its key, and a key its certificate');
@@ -70,11 +70,11 @@ async function readLogin(user: Section, cluster: Cluster): Promise<Pick<Access, 
     ...(impersonated !== null && { 'impersonate-user': impersonated }),
     ...(groups.length > 0 && { 'impersonate-group': groups.join(', ') }),
   };
-  const base: Login = { headers, certificate };
+  const base: ClusterLogin = { headers, certificate };
   const plugin = user.section('exec');
   if (plugin !== null) {
     const program = openExecLogin(readPlugin(plugin), cluster);
-    const login = async (): Promise<Login> => {
+    const login = async (): Promise<ClusterLogin> => {
       const given = await program.login();
       return { headers: { ...headers, ...given.headers }, certificate: given.certificate ?? certificate };
     };
@@ -83,7 +83,7 @@ async function readLogin(user: Section, cluster: Cluster): Promise<Pick<Access, 
   const tokenFile = user.file('tokenFile');
   if (tokenFile !== null) {
     const file = openTokenFile(tokenFile);
-    const login = async (): Promise<Login> => withToken(base, await file.read());
+    const login = async (): Promise<ClusterLogin> => withToken(base, await file.read());
     return { login, refused: file.forget };
   }
   const token = user.text('token');
@@ -91,7 +91,7 @@ async function readLogin(user: Section, cluster: Cluster): Promise<Pick<Access, 
   return { login: async () => fixed, refused: () => {} };
 }
 
-function withToken(login: Login, token: string): Login {
+function withToken(login: ClusterLogin, token: string): ClusterLogin {
   return { ...login, headers: { ...login.headers, authorization: `Bearer ${token}` } };
 }
 

@@ -4,7 +4,7 @@ import type { Agent } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../lib/deadline.ts';
-import type { Access, Login } from './access.ts';
+import type { ClusterAccess, ClusterLogin } from './access.ts';
 import { KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
 
 const HEAD_MS = 20_000;
@@ -39,18 +39,18 @@ interface TlsChoice {
 
 /** One login's connections. */
 interface Agents {
-  readonly certificate: Login['certificate'];
+  readonly certificate: ClusterLogin['certificate'];
   readonly short: Agent;
   readonly long: Agent;
 }
 
 export class Transport {
-  readonly #access: Access;
+  readonly #access: ClusterAccess;
   readonly #http: typeof import('node:http') | typeof import('node:https');
   #agents: Agents | null = null;
   readonly #underWay = new Set<ClientRequest>();
 
-  constructor(access: Access) {
+  constructor(access: ClusterAccess) {
     this.#access = access;
     this.#http = process.getBuiltinModule(access.cluster.server.protocol === 'http:' ? 'node:http' : 'node:https');
   }
@@ -114,7 +114,7 @@ export class Transport {
     }
   }
 
-  #head(request: ApiRequest, login: Login, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
+  #head(request: ApiRequest, login: ClusterLogin, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, path, query, body, contentType = 'application/json' } = request;
     const text = body === undefined ? null : JSON.stringify(body);
     const limited = deadline(HEAD_MS, signal);
@@ -152,7 +152,7 @@ export class Transport {
     });
   }
 
-  #agentsOf({ certificate }: Login): Agents {
+  #agentsOf({ certificate }: ClusterLogin): Agents {
     const known = this.#agents;
     if (known !== null && isSame(known.certificate, certificate)) return known;
     this.#dropAgents();
@@ -173,7 +173,7 @@ export class Transport {
     }
   }
 
-  #secure(certificate: Login['certificate']): TlsChoice['secure'] {
+  #secure(certificate: ClusterLogin['certificate']): TlsChoice['secure'] {
     const { authorities, isVerified, serverName } = this.#access.cluster;
     return {
       rejectUnauthorized: isVerified,
@@ -205,7 +205,7 @@ function unreachable(cause: unknown): KubernetesError {
   return new KubernetesError(0, UNREACHABLE, `Kubernetes was not reached: ${why}`, { cause });
 }
 
-function isSame(one: Login['certificate'], other: Login['certificate']): boolean {
+function isSame(one: ClusterLogin['certificate'], other: ClusterLogin['certificate']): boolean {
   return one?.chain === other?.chain && one?.key === other?.key;
 }
 

@@ -19,7 +19,8 @@ function ran(user: number | null): { status: string; again: string } {
 }
 
 it(
-  'gives up root, its groups and its capabilities for good', skipFor(process.platform === 'linux' ? NOT_ROOT : 'only Linux tells capabilities'),
+  'gives up root, its groups and its capabilities for good',
+  skipFor(process.platform === 'linux' ? NOT_ROOT : 'only Linux tells capabilities'),
   () => {
     const { status, again } = ran(USER);
     expect(status).toMatch(new RegExp(`^Uid:\\t${USER}\\t${USER}\\t${USER}\\t${USER}$`, 'm'));

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { skipFor } from '../../test/support/skips.ts';
+import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 import { needlessOf } from './fewer-rights.ts';
 
 const ALL = '000001ffffffffff';
@@ -23,7 +23,8 @@ function whyNot(): string {
 }
 
 it(
-  'begins anew without them, as the same process with the same arguments, and what it starts has none either', skipFor(whyNot()),
+  'begins anew without them, as the same process with the same arguments, and what it starts has none either',
+  skipFor(whyNot()),
   () => {
     const program = `
       import { giveUpNeedless, needlessOf } from ${JSON.stringify(new URL('./fewer-rights.ts', import.meta.url).href)};

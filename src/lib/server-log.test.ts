@@ -24,14 +24,18 @@ it('writes JSON lines', async () => {
   expect(JSON.parse(line)).toMatchObject({ app: 'shop', msg: 'made' });
 });
 
-it('ends nothing when the disk is full, and keeps a bounded number of lines in memory', skipFor(!existsSync(FULL) && 'there is no /dev/full'), async () => {
-  symlinkSync(FULL, join(directory, 'control.log'));
-  const log = await openServerLog(directory);
-  const before = heldBytes();
-  for (let n = 0; n < 20_000; n++) log.logger.info({ n, text: 'x'.repeat(1_000) }, 'made');
-  expect(heldBytes() - before).toBeLessThan(5_000_000);
-  await log.close();
-});
+it(
+  'ends nothing when the disk is full, and keeps a bounded number of lines in memory',
+  skipFor(!existsSync(FULL) && 'there is no /dev/full'),
+  async () => {
+    symlinkSync(FULL, join(directory, 'control.log'));
+    const log = await openServerLog(directory);
+    const before = heldBytes();
+    for (let n = 0; n < 20_000; n++) log.logger.info({ n, text: 'x'.repeat(1_000) }, 'made');
+    expect(heldBytes() - before).toBeLessThan(5_000_000);
+    await log.close();
+  },
+);
 
 /** After a collection, so that what only waits for one does not count. */
 function heldBytes(): number {

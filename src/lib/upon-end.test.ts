@@ -23,7 +23,7 @@ const note = (): string => {
 /** A process that has a note written upon its end; told a word, it cancels that first. */
 async function waited(): Promise<{
   kill: (signal: NodeJS.Signals) => void;
-  tell: () => void;
+  cancel: () => void;
   ended: Promise<unknown>;
 }> {
   const noting = `require('node:fs').writeFileSync(${JSON.stringify(join(directory, 'note'))}, process.argv.slice(1).join(' '))`;
@@ -35,7 +35,7 @@ async function waited(): Promise<{
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   await once(child.stdout, 'data');
-  return { kill: (signal) => void child.kill(signal), tell: () => void child.stdin.write('cancel\n'), ended };
+  return { kill: (signal) => void child.kill(signal), cancel: () => void child.stdin.write('cancel\n'), ended };
 }
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
@@ -51,7 +51,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
 
 it('is not started once that is cancelled', async () => {
   const cancelled = await waited();
-  cancelled.tell();
+  cancelled.cancel();
   await cancelled.ended;
   // What was not cancelled comes later than that could.
   const other = await waited();

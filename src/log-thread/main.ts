@@ -12,7 +12,14 @@ import type { LogStore } from '../domain/logs/log-store.ts';
 import { UnitWriter } from '../domain/logs/unit-writer.ts';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import { SILENT } from '../lib/logger.ts';
-import { type CarriedFile, type Command, type Reply, type Stored, textOf, type WriteRequest } from './messages.ts';
+import {
+  type CarriedFile,
+  type Command,
+  type ThreadMessage,
+  type StoredOutput,
+  textOf,
+  type WriteRequest,
+} from './messages.ts';
 
 /** Whoever has printed nothing for so long is no longer read here. */
 const QUIET_MS = 10_000;
@@ -30,15 +37,15 @@ interface Carried {
 class LogThread {
   readonly #store: LogStore;
   readonly #journal: Pick<Journal, 'append'>;
-  readonly #reply: (reply: Reply) => void;
+  readonly #reply: (reply: ThreadMessage) => void;
   readonly #carried = new Map<number, Carried>();
   /** One at a time for each app. */
   readonly #turns = new KeyedQueue();
-  readonly #unreported = new Map<number, Stored>();
+  readonly #unreported = new Map<number, StoredOutput>();
   #isAcknowledged = true;
   readonly #works = new Set<Promise<void>>();
 
-  constructor(store: LogStore, reply: (reply: Reply) => void) {
+  constructor(store: LogStore, reply: (reply: ThreadMessage) => void) {
     this.#store = store;
     this.#journal = new Journal({ logStore: store, now: () => new Date(), logger: SILENT });
     this.#reply = reply;
@@ -92,7 +99,7 @@ class LogThread {
     this.#reply({ kind: 'carried', id, last, before: next, failure: failure === null ? null : textOf(failure) });
   }
 
-  #note({ id, entries, cursor }: Stored): void {
+  #note({ id, entries, cursor }: StoredOutput): void {
     this.#unreported.set(id, { id, entries: entries + (this.#unreported.get(id)?.entries ?? 0), cursor });
     this.#report();
   }

@@ -43,19 +43,19 @@ export type Command =
   | { readonly kind: 'close' };
 
 /** Of one unit since the last time. */
-export interface Stored {
+export interface StoredOutput {
   readonly id: number;
   readonly entries: number;
   readonly cursor: string;
 }
 
-export type Reply =
-  | { readonly kind: 'stored'; readonly stored: readonly Stored[] }
+export type ThreadMessage =
+  | { readonly kind: 'stored'; readonly stored: readonly StoredOutput[] }
   /** `last`: what was stored since the last `stored`. */
   | {
       readonly kind: 'carried';
       readonly id: number;
-      readonly last: Stored | null;
+      readonly last: StoredOutput | null;
       readonly before: string;
       readonly failure: ErrorText | null;
     }

@@ -5,7 +5,7 @@ import type { SqlLogStoreOptions } from '../backends/log-store/sql/index.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Carried, CarryRequest } from '../domain/logs/output-carrier.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
-import { type Command, errorOf, type Reply, type Stored, type WriteRequest } from './messages.ts';
+import { type Command, errorOf, type ThreadMessage, type StoredOutput, type WriteRequest } from './messages.ts';
 
 /** Of its heap: some pieces of output, and a block that is sealed. */
 const HEAP_MB = 96;
@@ -81,7 +81,7 @@ export class RunningThread {
     const worker = new threads.Worker(program, { workerData: options, resourceLimits });
     worker.unref();
     let reason: unknown = new Error('it has ended');
-    worker.on('message', (reply: Reply) => this.#take(reply));
+    worker.on('message', (reply: ThreadMessage) => this.#take(reply));
     worker.on('error', (error) => {
       reason = error;
     });
@@ -100,7 +100,7 @@ export class RunningThread {
     void this.#worker.then((worker) => worker?.postMessage(command));
   }
 
-  #take(reply: Reply): void {
+  #take(reply: ThreadMessage): void {
     if (reply.kind === 'stored') {
       void Promise.all(reply.stored.map((stored) => this.#note(stored))).then(() => this.#send({ kind: 'ack' }));
       return;
@@ -114,7 +114,7 @@ export class RunningThread {
     else this.#settle(reply.id, (pending) => pending.reject(errorOf(reply.error)));
   }
 
-  #note({ id, entries, cursor }: Stored): Promise<void> {
+  #note({ id, entries, cursor }: StoredOutput): Promise<void> {
     const pending = this.#pending.get(id);
     return bestEffort(this.#logger, 'giving back the room of what is in the log', async () =>
       pending?.onStored?.(entries, cursor),

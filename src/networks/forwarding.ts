@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LINK_PREFIX } from './address-plan.ts';
-import { CLAIMS, hasClaims, type Route } from './range-claims.ts';
+import { CLAIMS, hasClaims, type KernelRoute } from './range-claims.ts';
 
 const SETTINGS = '/proc/sys/net/ipv4/conf';
 const NOTE = 'forwards-';
@@ -19,7 +19,7 @@ export interface ForwardingPlaces {
 const MACHINE: ForwardingPlaces = { claims: CLAIMS, settings: SETTINGS };
 
 /** The machine's links beside its loopback; packets of units come back through them only when they forward. */
-export function forward(routes: readonly Route[], { claims, settings }: ForwardingPlaces = MACHINE): void {
+export function forward(routes: readonly KernelRoute[], { claims, settings }: ForwardingPlaces = MACHINE): void {
   for (const { dev = '' } of routes) {
     if (dev === '' || dev === 'lo' || dev.startsWith(LINK_PREFIX)) continue;
     const path = join(settings, dev, 'forwarding');

@@ -17,24 +17,28 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('everybody who calls is refused at once, however many they are', skipFor(!sandbox.networks && sandbox.description), async () => {
-  const id = 'gone';
-  const { rootPid, rootStart, address } = await sandbox.spawn({
-    argv: ['/bin/sleep', '1000'],
-    cwd: '/',
-    env: {},
-    tenant: 'shop',
-    binds: [],
-    limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    dieWithParent: true,
-    id,
-  });
-  await sandbox.kill({ rootPid, rootStart, id }, 'SIGKILL');
-  await sandbox.release(id);
-  const answers = await Promise.all(Array.from({ length: CALLS }, () => called(address ?? '')));
-  expect([...new Set(answers)]).toEqual(['ECONNREFUSED']);
-});
+it(
+  'everybody who calls is refused at once, however many they are',
+  skipFor(!sandbox.networks && sandbox.description),
+  async () => {
+    const id = 'gone';
+    const { rootPid, rootStart, address } = await sandbox.spawn({
+      argv: ['/bin/sleep', '1000'],
+      cwd: '/',
+      env: {},
+      tenant: 'shop',
+      binds: [],
+      limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      dieWithParent: true,
+      id,
+    });
+    await sandbox.kill({ rootPid, rootStart, id }, 'SIGKILL');
+    await sandbox.release(id);
+    const answers = await Promise.all(Array.from({ length: CALLS }, () => called(address ?? '')));
+    expect([...new Set(answers)]).toEqual(['ECONNREFUSED']);
+  },
+);
 
 function called(host: string): Promise<string> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
-import type { Route } from './range-claims.ts';
+import type { KernelRoute } from './range-claims.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 
@@ -26,12 +26,12 @@ export class Namespaces {
     this.tools = tools;
   }
 
-  async routes(): Promise<Route[]> {
-    return JSON.parse(await runTool([this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'])) as Route[];
+  async routes(): Promise<KernelRoute[]> {
+    return JSON.parse(await runTool([this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'])) as KernelRoute[];
   }
 
   /** Whether the home's gateway is there as a whole: the route to its range, whichever that is, is made last. */
-  hasGateway({ gateway, machineLink, range }: AddressPlan, routes: readonly Route[]): boolean {
+  hasGateway({ gateway, machineLink, range }: AddressPlan, routes: readonly KernelRoute[]): boolean {
     const size = range.slice(range.indexOf('/'));
     return (
       existsSync(namespacePath(gateway)) &&

@@ -6,17 +6,17 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, sta
 import { join } from 'node:path';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { UNIT_INDEXES } from './address-plan.ts';
-import type { Endpoint, Forward } from './rules.ts';
+import type { TransportEndpoint, Forward } from './rules.ts';
 
 export interface NetworkNote {
   readonly index: number;
   /** Of the sandbox that it belongs to; null while it is prepared ahead of need. */
   readonly id: string | null;
   readonly tenant: string;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly TransportEndpoint[];
   readonly forwards: readonly Forward[];
   /** Loopback endpoints of the machine among what it reaches. */
-  readonly local: readonly Endpoint[];
+  readonly local: readonly TransportEndpoint[];
   /** Of its namespace, from when that has no name any more: it lives by those who are in it. */
   readonly inode?: number;
   /** The platform process that prepared it. */

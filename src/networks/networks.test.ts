@@ -255,43 +255,51 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
   });
 });
 
-it('removes what a home has left that is gone, and nothing of another', skipFor(!sandbox.networks && sandbox.description), async () => {
-  const gone = mkdtempSync(join(tmpdir(), 'tancho-gone-'));
-  chmodSync(gone, 0o711);
-  const state = join(gone, 'state');
-  await probeSandbox({ stateDir: state, home: gone, level: 'auto' });
-  const isLeft = (): boolean => readdirSync('/run/netns').some((name) => name.includes(scopeOf(state)));
-  // Until the network that is prepared ahead is there.
-  await expect.poll(isLeft).toBe(true);
-  await expect.poll(() => readdirSync(join(state, 'networks')).length).toBe(1);
-  rmSync(gone, { recursive: true, force: true });
-  const other = mkdtempSync(join(tmpdir(), 'tancho-other-'));
-  chmodSync(other, 0o711);
-  try {
-    await (await probeSandbox({ stateDir: join(other, 'state'), home: other, level: 'auto' })).close();
-    expect(isLeft()).toBe(false);
-  } finally {
-    rmSync(other, { recursive: true, force: true });
-  }
-});
+it(
+  'removes what a home has left that is gone, and nothing of another',
+  skipFor(!sandbox.networks && sandbox.description),
+  async () => {
+    const gone = mkdtempSync(join(tmpdir(), 'tancho-gone-'));
+    chmodSync(gone, 0o711);
+    const state = join(gone, 'state');
+    await probeSandbox({ stateDir: state, home: gone, level: 'auto' });
+    const isLeft = (): boolean => readdirSync('/run/netns').some((name) => name.includes(scopeOf(state)));
+    // Until the network that is prepared ahead is there.
+    await expect.poll(isLeft).toBe(true);
+    await expect.poll(() => readdirSync(join(state, 'networks')).length).toBe(1);
+    rmSync(gone, { recursive: true, force: true });
+    const other = mkdtempSync(join(tmpdir(), 'tancho-other-'));
+    chmodSync(other, 0o711);
+    try {
+      await (await probeSandbox({ stateDir: join(other, 'state'), home: other, level: 'auto' })).close();
+      expect(isLeft()).toBe(false);
+    } finally {
+      rmSync(other, { recursive: true, force: true });
+    }
+  },
+);
 
-it('makes anew what was killed while it made the gateway', skipFor(!sandbox.networks && sandbox.description), async () => {
-  const killed = mkdtempSync(join(tmpdir(), 'tancho-killed-'));
-  chmodSync(killed, 0o711);
-  const state = join(killed, 'state');
-  const [ip, name] = [findProgram('ip') ?? '', scopeOf(state)];
-  try {
-    await runTool([ip, 'netns', 'add', `tancho-${name}`]);
-    const link = ['link', 'add', `tnc-${name}`, 'type', 'veth', 'peer', 'name', 'host0', 'netns', `tancho-${name}`];
-    await runTool([ip, ...link]);
-    const next = await probeSandbox({ stateDir: state, home: killed, level: 'auto' });
-    await next.close();
-    expect(next.description).toContain('networks: own');
-    expect(readdirSync('/run/netns').filter((known) => known.includes(name))).toEqual([]);
-  } finally {
-    rmSync(killed, { recursive: true, force: true });
-  }
-});
+it(
+  'makes anew what was killed while it made the gateway',
+  skipFor(!sandbox.networks && sandbox.description),
+  async () => {
+    const killed = mkdtempSync(join(tmpdir(), 'tancho-killed-'));
+    chmodSync(killed, 0o711);
+    const state = join(killed, 'state');
+    const [ip, name] = [findProgram('ip') ?? '', scopeOf(state)];
+    try {
+      await runTool([ip, 'netns', 'add', `tancho-${name}`]);
+      const link = ['link', 'add', `tnc-${name}`, 'type', 'veth', 'peer', 'name', 'host0', 'netns', `tancho-${name}`];
+      await runTool([ip, ...link]);
+      const next = await probeSandbox({ stateDir: state, home: killed, level: 'auto' });
+      await next.close();
+      expect(next.description).toContain('networks: own');
+      expect(readdirSync('/run/netns').filter((known) => known.includes(name))).toEqual([]);
+    } finally {
+      rmSync(killed, { recursive: true, force: true });
+    }
+  },
+);
 
 /** As a user of this machine. */
 async function connects(uid: number, host: string, port: number): Promise<string> {

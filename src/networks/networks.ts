@@ -11,10 +11,10 @@ import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { forward, takeForwardingBack } from './forwarding.ts';
-import { claimRange, clearAbandoned, releaseRange, type Route } from './range-claims.ts';
+import { claimRange, clearAbandoned, releaseRange, type KernelRoute } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
-import { type Endpoint, type Forward, gatewayRules, isSameChains, machineRules, unitRules } from './rules.ts';
+import { type TransportEndpoint, type Forward, gatewayRules, isSameChains, machineRules, unitRules } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
 export interface Service {
@@ -94,7 +94,7 @@ export class Networks {
     this.#links = new TenantLinks(join(options.stateDir, 'networks'));
   }
 
-  async #begin(routes: readonly Route[]): Promise<void> {
+  async #begin(routes: readonly KernelRoute[]): Promise<void> {
     forward(routes);
     await this.#namespaces.limitFlows(this.#plan);
     await this.sweep();
@@ -293,7 +293,7 @@ export class Networks {
     this.#machineRules = machine;
   }
 
-  #forwardsTo(services: readonly Service[], protocols: readonly Endpoint['protocol'][]): Forward[] {
+  #forwardsTo(services: readonly Service[], protocols: readonly TransportEndpoint['protocol'][]): Forward[] {
     return services.flatMap(({ address, port }) => {
       const standIn = this.#standIn(address);
       return protocols.map((protocol) => ({ from: address, standIn, protocol, port }));
@@ -343,6 +343,6 @@ function isLoopback({ address }: Service): boolean {
   return Math.floor(toNumber(address) / 2 ** 24) === 127;
 }
 
-function bothProtocols({ address, port }: Service): Endpoint[] {
+function bothProtocols({ address, port }: Service): TransportEndpoint[] {
   return PROTOCOLS.map((protocol) => ({ address, protocol, port }));
 }

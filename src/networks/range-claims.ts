@@ -19,13 +19,13 @@ interface Claim {
 }
 
 /** As `ip -json route show table all` has them. */
-export interface Route {
+export interface KernelRoute {
   readonly dst?: string;
   readonly dev?: string;
 }
 
 /** Pure: pools that nothing of the machine overlaps but what is of a home. */
-export function freePools(routes: readonly Route[]): string[] {
+export function freePools(routes: readonly KernelRoute[]): string[] {
   const foreign = routes
     .filter(({ dst, dev = '' }) => dst !== undefined && dst !== 'default' && !dev.startsWith(LINK_PREFIX))
     .map(({ dst = '' }) => blockOf(dst))
@@ -37,7 +37,7 @@ export function freePools(routes: readonly Route[]): string[] {
 }
 
 /** First address of the claimed range; an earlier claim of the same home is kept. Throws when nothing is free. */
-export function claimRange(claim: Claim, routes: readonly Route[], directory = CLAIMS): string {
+export function claimRange(claim: Claim, routes: readonly KernelRoute[], directory = CLAIMS): string {
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const pools = freePools(routes).map((pool) => blockOf(pool));
   const former = namesIn(directory).find((name) => readClaim(join(directory, name))?.scope === claim.scope);

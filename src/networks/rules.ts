@@ -5,7 +5,7 @@
 import { type AddressPlan, UNIT_LINK, UPLINK } from './address-plan.ts';
 
 /** Of transport protocol and port at one address. */
-export interface Endpoint {
+export interface TransportEndpoint {
   readonly address: string;
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
@@ -18,7 +18,7 @@ interface UnitRules {
   /** Units of one tenant reach each other; null: nobody is in it yet. */
   readonly tenant: string | null;
   /** What it reaches beside the internet. */
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly TransportEndpoint[];
 }
 
 /** A tenant that others reach. */
@@ -40,7 +40,7 @@ export interface HomeRules {
   /** An address of the range -> the loopback address of the machine that it stands for. */
   readonly standIns: ReadonlyMap<string, string>;
   /** Endpoints on the machine itself, as its own processes know them. */
-  readonly local: readonly Endpoint[];
+  readonly local: readonly TransportEndpoint[];
   /** Users on the machine whose processes reach units. */
   readonly uids: readonly number[];
 }

@@ -4,7 +4,7 @@ import { ProviderError } from './contract.ts';
 
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
-export interface Target {
+export interface CallTarget {
   readonly operation: Operation;
   /** '' where the path names none. */
   readonly instance: string;
@@ -26,7 +26,7 @@ const BELOW: Readonly<Record<string, Operation>> = {
 };
 
 /** Null: the contract has no such path. `allowed`: it has the path, for other methods. */
-export function targetOf(method: string, path: string): Target | { readonly allowed: readonly string[] } | null {
+export function targetOf(method: string, path: string): CallTarget | { readonly allowed: readonly string[] } | null {
   if (path === '/resources') return method === 'POST' ? { operation: 'create', instance: '' } : { allowed: ['POST'] };
   if (path === '/resources/plans')
     return method === 'GET' ? { operation: 'plans', instance: '' } : { allowed: ['GET'] };

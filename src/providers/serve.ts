@@ -10,7 +10,7 @@ import { hostPort } from '../lib/host-port.ts';
 import { listening } from '../lib/listening.ts';
 import { createServer } from '../lib/node-http.ts';
 import { type ProviderAnswer, errorAnswer, send, statusAnswer } from './answer.ts';
-import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
+import { bindRequest, createRequest, type Fields, first, type CallTarget, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';
 import { Joined } from './joined.ts';
 import { createGate, type Credentials, readFields } from './request.ts';
@@ -22,9 +22,9 @@ const STOP_MS = 10_000;
 const MOST_LOGGED = 300;
 
 /** Called around every call of the contract; null: it has answered by itself, or never will. */
-type Around = (exchange: Exchange, run: () => Promise<ProviderAnswer>) => Promise<ProviderAnswer | null>;
+type Around = (exchange: ProviderExchange, run: () => Promise<ProviderAnswer>) => Promise<ProviderAnswer | null>;
 
-export interface Exchange {
+export interface ProviderExchange {
   readonly operation: Operation;
   readonly instance: string;
   readonly method: string;
@@ -161,7 +161,7 @@ const BUSY: ProviderAnswer = {
   headers: { 'retry-after': '1' },
 };
 
-async function perform(handlers: ProviderHandlers, target: Target, call: ProviderCall): Promise<ProviderAnswer> {
+async function perform(handlers: ProviderHandlers, target: CallTarget, call: ProviderCall): Promise<ProviderAnswer> {
   const { instance } = target;
   switch (target.operation) {
     case 'plans':
@@ -198,7 +198,7 @@ function takesLonger(): ProviderError {
 }
 
 /** The key alone would let one step answer for another when a caller uses it twice. */
-function stepOf({ method, path, fields, idempotencyKey }: Exchange): string {
+function stepOf({ method, path, fields, idempotencyKey }: ProviderExchange): string {
   const text = JSON.stringify([method, path, [...fields].sort(), idempotencyKey]);
   return createHash('sha256').update(text).digest('hex');
 }

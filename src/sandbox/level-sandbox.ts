@@ -12,7 +12,7 @@ import { watchNotes } from './exit-notes.ts';
 import { joinAll, launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
-import type { BubblewrapFacts, LaunchPlan, Programs, SystemView } from './plan.ts';
+import type { BubblewrapFacts, LaunchPlan, SandboxPrograms, SystemView } from './plan.ts';
 import { hasUserRange, planManyUsers, userMap } from './plan-many-users.ts';
 import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
@@ -27,7 +27,7 @@ import type { TreeFacts } from './tree.ts';
 
 export interface IsolationLevel {
   readonly level: SandboxLevel;
-  readonly programs: Programs;
+  readonly programs: SandboxPrograms;
   /** Null where every tenant runs as the platform's own user. */
   readonly tenants: Tenants | null;
   /** Null where the whole machine is seen. */

@@ -5,7 +5,7 @@ import type { RootEntry } from './root-entries.ts';
 import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 
 /** Absolute paths of the programs a level is made of; null: not on this machine. */
-export interface Programs {
+export interface SandboxPrograms {
   readonly bwrap: string | null;
   readonly setpriv: string | null;
   readonly prlimit: string | null;
@@ -40,7 +40,7 @@ export interface Descriptors {
 }
 
 export interface BubblewrapFacts {
-  readonly programs: Programs;
+  readonly programs: SandboxPrograms;
   readonly system: SystemView;
   /** Null: the process keeps the uid of whoever runs the platform. */
   readonly uid: number | null;
@@ -178,12 +178,12 @@ export function descriptors({ info, status, block, filter }: Descriptors): strin
   return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`, ...filtered];
 }
 
-export function planUser(request: SandboxRequest, programs: Programs, uid: number): LaunchPlan {
+export function planUser(request: SandboxRequest, programs: SandboxPrograms, uid: number): LaunchPlan {
   const { argv, env } = asUser(request, programs, uid);
   return { file: argv[0] ?? '', args: argv.slice(1), env: marked(env, request.id) };
 }
 
-export function planPlain(request: SandboxRequest, programs: Programs): LaunchPlan {
+export function planPlain(request: SandboxRequest, programs: SandboxPrograms): LaunchPlan {
   const prefix =
     request.dieWithParent && programs.setpriv !== null ? [programs.setpriv, '--pdeathsig', 'KILL', '--'] : [];
   const [file = '', ...args] = [...prefix, ...request.argv];
@@ -191,12 +191,16 @@ export function planPlain(request: SandboxRequest, programs: Programs): LaunchPl
 }
 
 /** The same in the network at a path. */
-export function inNetwork(plan: LaunchPlan, path: string, { nsenter }: Programs): LaunchPlan {
+export function inNetwork(plan: LaunchPlan, path: string, { nsenter }: SandboxPrograms): LaunchPlan {
   return { ...plan, file: required(nsenter), args: [`--net=${path}`, '--', plan.file, ...plan.args] };
 }
 
 /** The request's argv behind the programs that become the uid and give up every privilege. */
-export function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<SandboxRequest, 'argv' | 'env'> {
+export function asUser(
+  request: SandboxRequest,
+  programs: SandboxPrograms,
+  uid: number,
+): Pick<SandboxRequest, 'argv' | 'env'> {
   const argv = limited(programs);
   argv.push(required(programs.setpriv), `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs');
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
@@ -207,7 +211,7 @@ export function asUser(request: SandboxRequest, programs: Programs, uid: number)
   return { argv: [...argv, ...request.argv], env: early };
 }
 
-function limited({ prlimit }: Programs): string[] {
+function limited({ prlimit }: SandboxPrograms): string[] {
   return prlimit === null ? [] : [prlimit, '--core=0', `--nproc=${PROCESSES_PER_UID}`, '--'];
 }
 

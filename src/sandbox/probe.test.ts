@@ -111,7 +111,8 @@ for (const level of tested) {
     }
 
     it(
-      'lets a process of the platform go before its tenants, until it has ended', skipFor(level === 'plain' ? 'a plain process has no groups' : NOT_ROOT),
+      'lets a process of the platform go before its tenants, until it has ended',
+      skipFor(level === 'plain' ? 'a plain process has no groups' : NOT_ROOT),
       async () => {
         const groupsOf = (pid: number): string => readFileSync(`/proc/${pid}/cgroup`, 'utf8');
         const child = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });

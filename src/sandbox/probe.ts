@@ -12,7 +12,7 @@ import { LevelSandbox, scopeOf } from './level-sandbox.ts';
 import type { IsolationLevel } from './level-sandbox.ts';
 import type { Networks } from '../networks/networks.ts';
 import { probeNetworks } from '../networks/probe-networks.ts';
-import type { Programs } from './plan.ts';
+import type { SandboxPrograms } from './plan.ts';
 import { findPrograms } from './programs.ts';
 import type { Sandbox, SandboxLevel } from './sandbox.ts';
 import { seccompFilter } from './seccomp/filter.ts';
@@ -135,7 +135,7 @@ async function knownCgroups(stateDir: string): Promise<{ cgroups: Cgroups | null
 function prepareLevel(
   level: SandboxLevel,
   options: ProbeOptions,
-  programs: Programs,
+  programs: SandboxPrograms,
   isRoot: boolean,
 ): IsolationLevel | string {
   if (level === 'plain') return { level, programs, tenants: null, system: null };

@@ -16,22 +16,26 @@ async function sleeper(uid: number, env: Record<string, string> = {}): Promise<{
   return { pid: child.pid ?? 0, start: readProcess(child.pid ?? 0)?.start ?? '' };
 }
 
-it('ends all that a user runs and nothing of another user or scope, and tells what is left', skipFor(NOT_ROOT), async () => {
-  const sleepers = [
-    await sleeper(ONE),
-    await sleeper(ONE, { [SANDBOX_MARK]: 'mine-1' }),
-    await sleeper(ONE, { [SANDBOX_MARK]: 'theirs-1' }),
-    await sleeper(OTHER),
-  ];
-  try {
-    expect(await endProcessesOf(ONE, 'mine')).toBe(false);
-    expect(sleepers.map(({ pid, start }) => isAlive(pid, start))).toEqual([false, false, true, true]);
-  } finally {
-    expect(await endProcessesOf(ONE, 'theirs')).toBe(true);
-    expect(await endProcessesOf(ONE, 'mine')).toBe(true);
-    expect(await endProcessesOf(OTHER, 'mine')).toBe(true);
-  }
-});
+it(
+  'ends all that a user runs and nothing of another user or scope, and tells what is left',
+  skipFor(NOT_ROOT),
+  async () => {
+    const sleepers = [
+      await sleeper(ONE),
+      await sleeper(ONE, { [SANDBOX_MARK]: 'mine-1' }),
+      await sleeper(ONE, { [SANDBOX_MARK]: 'theirs-1' }),
+      await sleeper(OTHER),
+    ];
+    try {
+      expect(await endProcessesOf(ONE, 'mine')).toBe(false);
+      expect(sleepers.map(({ pid, start }) => isAlive(pid, start))).toEqual([false, false, true, true]);
+    } finally {
+      expect(await endProcessesOf(ONE, 'theirs')).toBe(true);
+      expect(await endProcessesOf(ONE, 'mine')).toBe(true);
+      expect(await endProcessesOf(OTHER, 'mine')).toBe(true);
+    }
+  },
+);
 
 it('never ends what the platform runs', async () => {
   await expect(endProcessesOf(process.getuid?.() ?? 0, 'mine')).rejects.toThrow('not ended');

@@ -42,7 +42,8 @@ describe.each(KINDS)('on %s', (name, optionsOf) => {
   const options = optionsOf();
 
   it(
-    'an older program works beside one that only adds, and one that is too old does not', skipFor(options === null && NO_POSTGRES),
+    'an older program works beside one that only adds, and one that is too old does not',
+    skipFor(options === null && NO_POSTGRES),
     async () => {
       if (options === null) return;
       const database = await openDatabase<{ things: { name: string; color?: string } }>(options, SILENT);
@@ -67,17 +68,21 @@ describe.each(KINDS)('on %s', (name, optionsOf) => {
     },
   );
 
-  it('an older program does not work beside one that has not said so', skipFor(options === null && NO_POSTGRES), async () => {
-    if (options === null) return;
-    const database = await openDatabase<{ things: { name: string } }>(options, SILENT);
-    try {
-      const table = `migrations_silent_${name.toLowerCase()}`;
-      await sql.raw('drop table things').execute(database.db);
-      await sql.raw('drop table others').execute(database.db);
-      await migrate(database, version(table, SECOND));
-      await expect(migrate(database, version(table, FIRST))).rejects.toThrow(/newer version of Tancho/);
-    } finally {
-      await database.close();
-    }
-  });
+  it(
+    'an older program does not work beside one that has not said so',
+    skipFor(options === null && NO_POSTGRES),
+    async () => {
+      if (options === null) return;
+      const database = await openDatabase<{ things: { name: string } }>(options, SILENT);
+      try {
+        const table = `migrations_silent_${name.toLowerCase()}`;
+        await sql.raw('drop table things').execute(database.db);
+        await sql.raw('drop table others').execute(database.db);
+        await migrate(database, version(table, SECOND));
+        await expect(migrate(database, version(table, FIRST))).rejects.toThrow(/newer version of Tancho/);
+      } finally {
+        await database.close();
+      }
+    },
+  );
 });

@@ -40,9 +40,9 @@ export async function migrate<Schema>(
   });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) {
-    const tell = (): Promise<void> => tellReaders(db, set, known.at(-1) ?? '');
+    const record = (): Promise<void> => recordReaders(db, set, known.at(-1) ?? '');
     // Two that make a table of one name on PostgreSQL at the same moment: one of them is told so.
-    return tell().catch(tell);
+    return record().catch(record);
   }
   if (await isNewer(database, set, { known, done: await doneMigrations(db, set.table) })) return;
   throw error;
@@ -53,7 +53,7 @@ function readersOf({ table }: MigrationSet): string {
   return `${table}_readers`;
 }
 
-async function tellReaders(db: Kysely<unknown>, set: MigrationSet, newest: string): Promise<void> {
+async function recordReaders(db: Kysely<unknown>, set: MigrationSet, newest: string): Promise<void> {
   const table = sql.table(readersOf(set));
   await db.transaction().execute(async (tx) => {
     await sql`create table if not exists ${table} (readable_from text not null, newest text not null primary key)`.execute(
@@ -95,13 +95,13 @@ async function isNewer<Schema>(
   if (newest === undefined) return false;
   const own = known.at(-1) ?? '';
   const table = sql.table(readersOf(set));
-  const told = await sql<{ readable_from: string }>`select readable_from from ${table} where newest = ${newest}`
+  const recorded = await sql<{ readable_from: string }>`select readable_from from ${table} where newest = ${newest}`
     .execute(db)
     .catch((error: unknown) => {
       if (isMissingTable(error)) return null;
       throw error;
     });
-  const readableFrom = told?.rows[0]?.readable_from;
+  const readableFrom = recorded?.rows[0]?.readable_from;
   if (readableFrom !== undefined && own >= readableFrom) return true;
   throw new DatabaseRefused(
     `The database ${where} was made by a newer version of Tancho (schema ${newest}, this one knows up to ` +

@@ -237,7 +237,7 @@ it.each(ALERT_RULES)('%s: is told once when it begins, and once when it is over'
 it('alerts are for admins, and each change of them is an event', async () => {
   await expect(world.useCases.alerts.show(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   await expect(world.useCases.alerts.change(ANN, {})).rejects.toMatchObject({ code: 'access.denied' });
-  await expect(world.useCases.alerts.test(ADMIN)).rejects.toMatchObject({ code: 'alert.nobody_told' });
+  await expect(world.useCases.alerts.test(ADMIN)).rejects.toMatchObject({ code: 'alert.no_recipient' });
   await world.useCases.alerts.change(ADMIN, { mail: [OPS] });
   expect(await world.useCases.alerts.test(ADMIN)).toEqual({ mailed: [OPS], webhooks: 0 });
   const kinds = (await world.machine.store.events(10)).map(({ action }) => action);

@@ -46,7 +46,7 @@ function variables(instance: string, app: string): Record<string, string> {
 
 async function run(world: DomainWorld, mock: MockProvider, one: Step, what: Trouble): Promise<DomainWorld> {
   mock.behave();
-  for (const each of what.rules) mock.tell(each);
+  for (const each of what.rules) mock.addRule(each);
   world.faults.arm({ call: what.crashAt, moment: 'before' });
   const over = operate(world, one).then(
     () => 'over' as const,

@@ -304,26 +304,26 @@ describe('sizes', () => {
     await world.deploy('shop');
     let free = 5_000 * MIB;
     world.machine.probe.space = { freeBytes: free, totalBytes: free, freeFiles: 9, totalFiles: 10 };
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     world.machine.volumes.sizes.set('shop/a', 2 * LIMIT);
     free -= LIMIT;
     world.machine.probe.space = { ...world.machine.probe.space, freeBytes: free };
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     expect([...world.machine.volumes.restricted]).toEqual([]);
     world.machine.probe.space = { ...world.machine.probe.space, freeBytes: free - LIMIT };
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
   });
 
   it('a new one, and a new limit, is looked at whatever is free', async () => {
     await world.deploy('shop');
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     await create('a', { maxBytes: LIMIT });
     world.machine.volumes.sizes.set('shop/a', 2 * LIMIT);
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
     await volumes().update(PLATFORM, 'shop', 'a', { maxBytes: 3 * LIMIT });
-    await world.parts.volumeWatch.glance();
+    await world.parts.volumeWatch.check();
     expect([...world.machine.volumes.restricted]).toEqual([]);
   });
 

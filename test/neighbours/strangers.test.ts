@@ -49,6 +49,7 @@ async function start({ provisioner }: ProcessWorld, spec: UnitSpec): Promise<Tar
 
 it.for(['bubblewrap', 'user', 'plain'] as const)(
   'gets none of them at the level %s',
+  { timeout: 600_000 },
   async (name, { skip }) => {
     const level = await openLevel(name, 'shared');
     if (typeof level === 'string') return skip(level);
@@ -83,5 +84,4 @@ it.for(['bubblewrap', 'user', 'plain'] as const)(
       await level.dispose();
     }
   },
-  600_000,
 );

@@ -174,68 +174,65 @@ describe('HTTPS by itself', () => {
   });
 });
 
-describe(
-  'with Pebble', skipFor(WITHOUT_PEBBLE),
-  () => {
-    async function withPebble(env: (pebble: Pebble) => Record<string, string> = () => ({})) {
-      const ports = { http: await freePort(), tls: await freePort() };
-      const pebble = await startPebble(ports);
-      closers.push(() => pebble.close());
-      const world = await startOnTls(ports, {
-        TANCHO_ACME_DIRECTORY: pebble.directory,
-        TANCHO_ACME_ROOTS: pebble.roots,
-        TANCHO_DNS_SERVERS: pebble.dns,
-        ...env(pebble),
-      });
-      return { ports, pebble, world };
-    }
-
-    it('a certificate is issued for each name by http-01, and renewed', async () => {
-      const { ports, world, pebble } = await withPebble();
-      await pushApp(world, 'shop');
-      const before = await firstAnswer(world, ports.tls, `shop.${DOMAIN}`);
-      expect(before, pebble.output()).toMatchObject({ text: 'over TLS', names: `DNS:shop.${DOMAIN}` });
-      const { failed } = await under(ports.tls, `shop.${DOMAIN}`, () => world.cli(['cert', 'renew', `shop.${DOMAIN}`]));
-      expect(failed).toEqual([]);
-      expect((await fetchTls(ports.tls, `shop.${DOMAIN}`)).serial).not.toBe(before.serial);
+describe('with Pebble', skipFor(WITHOUT_PEBBLE), () => {
+  async function withPebble(env: (pebble: Pebble) => Record<string, string> = () => ({})) {
+    const ports = { http: await freePort(), tls: await freePort() };
+    const pebble = await startPebble(ports);
+    closers.push(() => pebble.close());
+    const world = await startOnTls(ports, {
+      TANCHO_ACME_DIRECTORY: pebble.directory,
+      TANCHO_ACME_ROOTS: pebble.roots,
+      TANCHO_DNS_SERVERS: pebble.dns,
+      ...env(pebble),
     });
+    return { ports, pebble, world };
+  }
 
-    it('the name of a process of its own has a certificate of its own', async () => {
-      const { ports, world, pebble } = await withPebble();
-      await pushApp(world, 'shop', {
-        Procfile: 'web: node server.js\nadmin: node server.js\n',
-        'tancho.yaml': 'processes:\n  admin:\n    routed: true\n',
-      });
-      const host = `admin.shop.${DOMAIN}`;
-      const shown = await firstAnswer(world, ports.tls, host);
-      expect(shown, pebble.output()).toMatchObject({ text: 'over TLS', names: `DNS:${host}` });
-      expect(await firstAnswer(world, ports.tls, `shop.${DOMAIN}`)).toMatchObject({ names: `DNS:shop.${DOMAIN}` });
+  it('a certificate is issued for each name by http-01, and renewed', async () => {
+    const { ports, world, pebble } = await withPebble();
+    await pushApp(world, 'shop');
+    const before = await firstAnswer(world, ports.tls, `shop.${DOMAIN}`);
+    expect(before, pebble.output()).toMatchObject({ text: 'over TLS', names: `DNS:shop.${DOMAIN}` });
+    const { failed } = await under(ports.tls, `shop.${DOMAIN}`, () => world.cli(['cert', 'renew', `shop.${DOMAIN}`]));
+    expect(failed).toEqual([]);
+    expect((await fetchTls(ports.tls, `shop.${DOMAIN}`)).serial).not.toBe(before.serial);
+  });
+
+  it('the name of a process of its own has a certificate of its own', async () => {
+    const { ports, world, pebble } = await withPebble();
+    await pushApp(world, 'shop', {
+      Procfile: 'web: node server.js\nadmin: node server.js\n',
+      'tancho.yaml': 'processes:\n  admin:\n    routed: true\n',
     });
+    const host = `admin.shop.${DOMAIN}`;
+    const shown = await firstAnswer(world, ports.tls, host);
+    expect(shown, pebble.output()).toMatchObject({ text: 'over TLS', names: `DNS:${host}` });
+    expect(await firstAnswer(world, ports.tls, `shop.${DOMAIN}`)).toMatchObject({ names: `DNS:shop.${DOMAIN}` });
+  });
 
-    it(`one wildcard is issued by a record that stays, and no order more for ${APPS} apps`, async () => {
-      const { ports, world, pebble } = await withPebble(() => ({
-        TANCHO_ACME_DNS_PERSIST: 'on',
-        TANCHO_CERTIFICATES_LOOK: 'on',
-      }));
-      await until(async () => (await world.cli(['cert', 'list'])).stdout.includes('_validation-persist'), {
-        timeoutMs: 60_000,
-        what: 'the record to be missed',
-        detail: () => world.output(),
-      });
-      const trust = JSON.parse((await world.cli(['cert', 'trust', '--json'])).stdout) as {
-        dnsRecord: string;
-        dnsValue: string;
-      };
-      await pebble.setTxt(trust.dnsRecord, trust.dnsValue);
-      const renewed = await world.cli(['cert', 'renew', `*.${DOMAIN}`]);
-      expect(renewed.stdout + pebble.output().slice(-3_000)).toContain(`*.${DOMAIN} has a certificate`);
-      await pushApp(world, 'shop');
-      expect(await fetchTls(ports.tls, `shop.${DOMAIN}`)).toMatchObject({ status: 200, names: `DNS:*.${DOMAIN}` });
-      await createApps(world, APPS);
-      expect(await fetchTls(ports.tls, `app-${APPS - 1}.${DOMAIN}`)).toMatchObject({ names: `DNS:*.${DOMAIN}` });
-      expect((await world.cli(['cert', 'renew', `*.${DOMAIN}`, '--json'])).code).toBe(0);
-      // The first one, and that of the renewal just now: whatever was under way before it has been seen to.
-      expect(pebble.output().match(/Added order/g)).toHaveLength(2);
-    }, 600_000);
-  },
-);
+  it(`one wildcard is issued by a record that stays, and no order more for ${APPS} apps`, async () => {
+    const { ports, world, pebble } = await withPebble(() => ({
+      TANCHO_ACME_DNS_PERSIST: 'on',
+      TANCHO_CERTIFICATES_LOOK: 'on',
+    }));
+    await until(async () => (await world.cli(['cert', 'list'])).stdout.includes('_validation-persist'), {
+      timeoutMs: 60_000,
+      what: 'the record to be missed',
+      detail: () => world.output(),
+    });
+    const trust = JSON.parse((await world.cli(['cert', 'trust', '--json'])).stdout) as {
+      dnsRecord: string;
+      dnsValue: string;
+    };
+    await pebble.setTxt(trust.dnsRecord, trust.dnsValue);
+    const renewed = await world.cli(['cert', 'renew', `*.${DOMAIN}`]);
+    expect(renewed.stdout + pebble.output().slice(-3_000)).toContain(`*.${DOMAIN} has a certificate`);
+    await pushApp(world, 'shop');
+    expect(await fetchTls(ports.tls, `shop.${DOMAIN}`)).toMatchObject({ status: 200, names: `DNS:*.${DOMAIN}` });
+    await createApps(world, APPS);
+    expect(await fetchTls(ports.tls, `app-${APPS - 1}.${DOMAIN}`)).toMatchObject({ names: `DNS:*.${DOMAIN}` });
+    expect((await world.cli(['cert', 'renew', `*.${DOMAIN}`, '--json'])).code).toBe(0);
+    // The first one, and that of the renewal just now: whatever was under way before it has been seen to.
+    expect(pebble.output().match(/Added order/g)).toHaveLength(2);
+  }, 600_000);
+});

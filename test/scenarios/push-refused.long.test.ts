@@ -4,7 +4,7 @@ import { startDeveloper } from '../support/developer.ts';
 import { nodeApp, sshUrl } from '../support/git.ts';
 import { ENGINE } from '../support/world-engine.ts';
 
-const { world, token, createApp, createTree, dispose } = await startDeveloper({
+const { world, createApp, createTree, dispose } = await startDeveloper({
   env: { TANCHO_UNITS_START_TIMEOUT: '4s' },
 });
 afterAll(dispose);

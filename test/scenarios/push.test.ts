@@ -10,9 +10,7 @@ afterAll(dispose);
 
 describe('a push', () => {
   it('over SSH serves when it returns, and a second one replaces the first', async () => {
-    await createApp('first');
-    const { repository_url: url } = (await world.api('GET', '/apps/first', { token })).json<{ repository_url: string }>();
-    expect(url).toBe(sshUrl(world, 'first'));
+    expect(await createApp('first')).toBe(sshUrl(world, 'first'));
     const work = await createTree(nodeApp('one'));
     const pushed = await work.push(sshUrl(world, 'first'));
     expect(pushed.stderr).toContain('first.localhost');

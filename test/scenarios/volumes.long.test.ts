@@ -16,7 +16,7 @@ require('node:http').createServer((request, answer) => {
 }).listen(process.env.PORT);
 `;
 
-const { world, token, createApp, createTree, dispose } = await startDeveloper();
+const { world, createApp, createTree, dispose } = await startDeveloper();
 afterAll(dispose);
 
 async function app(name: string, files: Record<string, string>): Promise<WorkTree> {

@@ -7,7 +7,8 @@ export interface Developer {
   readonly identity: Identity;
   /** Of the admin, who has the key. */
   readonly token: string;
-  createApp(name: string, platform?: string): Promise<void>;
+  /** Answers where to push it. */
+  createApp(name: string, platform?: string): Promise<string>;
   /** A repository of these files that the developer pushes from; goes with the platform. */
   createTree(files: Readonly<Record<string, string>>): Promise<WorkTree>;
   dispose(): Promise<void>;
@@ -25,6 +26,7 @@ export async function startDeveloper(options: WorldOptions = {}): Promise<Develo
     async createApp(name, platform = 'nodejs') {
       const answer = await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform }) });
       if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
+      return answer.json<{ repository_url: string }>().repository_url;
     },
     async createTree(files) {
       const tree = await createWorkTree(files, identity);

@@ -12,7 +12,7 @@ import { createMemoryRouter } from '../../src/backends/router/memory/memory-rout
 import { createSqlStore } from '../../src/backends/store/sql/index.ts';
 import type { Fault, Method } from '../../src/backends/service-endpoint/memory/faults.ts';
 import { createMachineProbe } from '../../src/backends/probe/machine/machine-probe.ts';
-import type { DiskSpace, Probe } from '../../src/domain/diagnosis/probe.ts';
+import type { DiskSpace, MachineProbe } from '../../src/domain/diagnosis/probe.ts';
 import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint.ts';
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
@@ -47,7 +47,7 @@ export interface Machine {
   readonly elsewhere: MemoryMachine;
   readonly router: Router;
   /** Of this machine; what names lead to and how full its disk is can be said by a test. */
-  readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
+  readonly probe: MachineProbe & { lost: Set<string>; space: DiskSpace };
   readonly artifacts: MemoryArtifacts;
   imageRegistry: MemoryImageRegistry | null;
   readonly builder: MemoryBuilder;

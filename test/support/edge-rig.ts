@@ -6,15 +6,15 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Route, RouteTable, Target } from '../../src/domain/routes/router.ts';
 import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
-import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.ts';
+import type { EdgeLimits, EdgeProxySettings, Timeouts } from '../../src/edge/proxy/settings.ts';
 
 const PATIENCE_MS = 60_000;
 
 export interface RigSettings extends Partial<
-  Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'http2' | 'platform'>
+  Pick<EdgeProxySettings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'http2' | 'platform'>
 > {
   readonly tls?: boolean;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<EdgeLimits>;
   readonly timeouts?: Partial<Timeouts>;
 }
 

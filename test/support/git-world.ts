@@ -11,7 +11,7 @@ import {
   createBareRepos,
   type RepositoryRows,
 } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
-import type { Attempt } from '../../src/domain/audit/audit.ts';
+import type { AuditedAction } from '../../src/domain/audit/audit.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
 import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
@@ -30,7 +30,7 @@ export interface GitWorld {
   /** Before the owner of a key is looked up. */
   onLookup: () => Promise<void>;
   /** What the doors have refused. */
-  readonly refused: Attempt[];
+  readonly refused: AuditedAction[];
   readonly ssh: { readonly port: number; readonly hostKeyFile: string };
   readonly http: { readonly port: number };
   sshUrl(app: string): string;
@@ -81,7 +81,7 @@ export async function createGitWorld(
     },
   };
   const refused: GitWorld['refused'] = [];
-  const audit = { refused: (attempt: Attempt) => void refused.push(attempt) };
+  const audit = { refused: (attempt: AuditedAction) => void refused.push(attempt) };
   const deploys = deploysOf((call) => world.onDeploy(call), store);
   const sessions = createGitSessions({
     repositories: host,

@@ -55,7 +55,7 @@ export class ImageRegistry {
   readonly writes = new RegistryWrites(this.#blobs, this.#manifests);
   /** Nobody gets an answer. */
   isAway = false;
-  #told = '';
+  #claimedDigest = '';
   #release: () => void = () => {};
   #halted: () => void = () => {};
   /** When a blob is on its way and halts. */
@@ -86,8 +86,8 @@ export class ImageRegistry {
   }
 
   /** What is said to be the digest of every manifest. */
-  set toldDigest(digest: string) {
-    this.#told = digest;
+  set claimedDigest(digest: string) {
+    this.#claimedDigest = digest;
   }
 
   release(): void {
@@ -168,7 +168,7 @@ export class ImageRegistry {
     if (kind === 'manifests') {
       const found = this.#manifests.get(`${repository}:${reference}`);
       if (found === undefined) return void response.writeHead(404).end('{}');
-      const digest = this.#told === '' ? digestOf(found.body) : this.#told;
+      const digest = this.#claimedDigest === '' ? digestOf(found.body) : this.#claimedDigest;
       return void response
         .writeHead(200, {
           'content-type': found.type,

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../domain/errors.ts';
 import type { UseCases } from '../../domain/use-cases.ts';
-import { type Asked, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
+import { type AnswerRequest, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
 import type { RawBody } from '../body.ts';
 import { type Call, CallContext } from '../call.ts';
 import { prefersText } from '../error-body.ts';
@@ -14,7 +14,7 @@ import { isOldest, oldestForm } from '../oldest.ts';
 import type { Input } from '../operation.ts';
 import { answerOutput, answerProgress } from '../progress-answer.ts';
 import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
-import type { Route } from '../routes.ts';
+import type { ApiRoute } from '../routes.ts';
 import { demandSize, pendingUpload } from '../upload-body.ts';
 import type { Reply } from './reply.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
@@ -30,7 +30,7 @@ export interface AnswerOptions {
 
 /** A request that may be answered: who asks is known, and what it brings fits the schemas of the operation. */
 interface Admitted {
-  readonly route: Route;
+  readonly route: ApiRoute;
   readonly request: IncomingMessage;
   readonly call: Call;
   readonly params: unknown;
@@ -125,7 +125,7 @@ async function documentOf({ route: { variant }, request }: Admitted, shape: Shap
   return typeof wire === 'string' ? JSON.stringify(wire) : serialized(schema, wire);
 }
 
-function asked(request: IncomingMessage, variant: Variant): Asked {
+function asked(request: IncomingMessage, variant: Variant): AnswerRequest {
   const accept = request.headers.accept;
   return { variant, method: methodOf(request), accept, isVersioned: isVersioned(request), isOldest: isOldest(request) };
 }

@@ -16,14 +16,14 @@ import { documents } from '../documents.ts';
 import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes, type Operation } from '../operation.ts';
 import { recordRefusals } from '../refused.ts';
-import type { Route } from '../routes.ts';
+import type { ApiRoute } from '../routes.ts';
 import { answer, type AnswerOptions } from './answer.ts';
 import { answerError, notServed, nothingHere, unreadablePath } from './errors.ts';
 import { readBytes } from './read-bytes.ts';
 import { Reply } from './reply.ts';
 
 interface AppOptions extends AnswerOptions {
-  readonly routes: readonly Route[];
+  readonly routes: readonly ApiRoute[];
   readonly logger: Logger;
   readonly proxies: TrustedProxies;
   readonly bodyLimitBytes: number;
@@ -108,7 +108,7 @@ function begin(request: IncomingMessage, response: ServerResponse, options: AppO
   return { request, call, reply: new Reply(response, commonHeaders(call.id)) };
 }
 
-async function serve(exchange: Exchange, route: Route, params: Values, query: Values, options: AppOptions) {
+async function serve(exchange: Exchange, route: ApiRoute, params: Values, query: Values, options: AppOptions) {
   const { request, call, reply } = exchange;
   const { operation } = route;
   // The router takes `/apps//env` for an app without a name.

@@ -4,7 +4,7 @@ import { PlatformError, toPlatformError } from '../../domain/errors.ts';
 import type { Call } from '../call.ts';
 import { DOCUMENT_PATHS } from '../documents.ts';
 import { errorAnswer } from '../error-body.ts';
-import { methodsAt, type Route } from '../routes.ts';
+import { methodsAt, type ApiRoute } from '../routes.ts';
 import type { Reply } from './reply.ts';
 
 export function answerError(thrown: unknown, request: IncomingMessage, call: Call, reply: Reply): void {
@@ -22,7 +22,10 @@ export function nothingHere(): PlatformError {
 }
 
 /** For a path that is known under other methods, `allow` names them. */
-export function notServed(routes: readonly Route[], request: IncomingMessage): { error: PlatformError; allow: string } {
+export function notServed(
+  routes: readonly ApiRoute[],
+  request: IncomingMessage,
+): { error: PlatformError; allow: string } {
   const path = (request.url ?? '/').split('?', 1)[0] ?? '';
   const methods = DOCUMENT_PATHS.includes(path) ? ['GET'] : methodsAt(routes, path);
   if (methods.length === 0) return { error: nothingHere(), allow: '' };

@@ -46,7 +46,7 @@ export const alertOperations: readonly Operation[] = [
     path: '/alerts/test',
     access: 'user',
     shape: 'alertTest',
-    errors: ['access.denied', 'alert.nobody_told', 'unavailable', 'timeout'],
+    errors: ['access.denied', 'alert.no_recipient', 'unavailable', 'timeout'],
     handle: ({ useCases, caller }) => useCases.alerts.test(caller),
   }),
 ];

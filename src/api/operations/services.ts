@@ -1,5 +1,5 @@
 /** The catalog of services (specification 4.2). */
-import type { Manifest } from '../../domain/services/manifest.ts';
+import type { ServiceManifest } from '../../domain/services/manifest.ts';
 import { FORM, isForm, type RawBody, readBodyFields } from '../body.ts';
 import { empty, json, type Operation, text } from '../operation.ts';
 import { Type } from '../schema.ts';
@@ -147,7 +147,7 @@ export const serviceOperations: readonly Operation[] = [
 ];
 
 /** YAML, of which JSON is a part, or the form of clients from 1.0 on; `named` by the path counts when there is no id. */
-async function readManifest(body: RawBody, named: string): Promise<Manifest> {
+async function readManifest(body: RawBody, named: string): Promise<ServiceManifest> {
   const { manifestOf, parseManifest } = await import('../../domain/services/manifest.ts');
   // No YAML mapping begins like a form.
   if (!isForm(body)) return parseManifest(body.text);

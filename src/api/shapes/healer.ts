@@ -1,5 +1,5 @@
 import type { PlatformEvent } from '../../domain/audit/events.ts';
-import type { HealingReport, Outcome } from '../../domain/healers/healer.ts';
+import type { HealingReport, HealingOutcome } from '../../domain/healers/healer.ts';
 import type { HealerInfo } from '../../domain/healers/healers.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
@@ -12,7 +12,7 @@ export const healers = shape(Type.Array(Type.Record(Type.String(), Type.String()
 const treatment = Type.Object({
   target: Type.String(),
   problem: Type.String(),
-  outcome: Type.Unsafe<Outcome>({ type: 'string', enum: ['healed', 'left', 'failed'] }),
+  outcome: Type.Unsafe<HealingOutcome>({ type: 'string', enum: ['healed', 'left', 'failed'] }),
   action: Type.String(),
 });
 

@@ -13,7 +13,7 @@ import {
   type ServiceEndpoint,
 } from '../../domain/services/service-endpoint.ts';
 import { createServiceEndpoints } from './index.ts';
-import { type FaultyServer, PASSWORD, REDIRECT_TARGET, type Request } from './testing/faulty-server.ts';
+import { type FaultyServer, PASSWORD, REDIRECT_TARGET, type ReceivedRequest } from './testing/faulty-server.ts';
 
 /** A provider, and what it believes. */
 interface ProviderUnderTest extends FaultyServer {
@@ -81,7 +81,7 @@ export async function failureOf(work: Promise<unknown>): Promise<EndpointFailure
   return error;
 }
 
-const changing = (request: Request): boolean => request.method !== 'GET';
+const changing = (request: ReceivedRequest): boolean => request.method !== 'GET';
 
 /** `create` answers a provider without instances each time. */
 export function serviceEndpointConformance(kind: EndpointKind, create: () => Promise<ProviderUnderTest>): void {

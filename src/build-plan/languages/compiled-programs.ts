@@ -1,6 +1,6 @@
 /** Programs that a compiler makes of a source: which of them the processes run, and which one serves. */
-import type { Problem } from '../build-plan.ts';
-import type { Asked } from '../language.ts';
+import type { PlanProblem } from '../build-plan.ts';
+import type { AppDeclaration } from '../language.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 
 export interface CompiledProgram {
@@ -27,7 +27,7 @@ const SERVERS = ['web', 'server', 'api'];
 const LISTED = 10;
 
 /** Process -> the program with which its command begins. */
-export function calledPrograms({ processes }: Asked, { output }: Compiler): Map<string, CalledProgram> {
+export function calledPrograms({ processes }: AppDeclaration, { output }: Compiler): Map<string, CalledProgram> {
   const called = new Map<string, CalledProgram>();
   for (const [process, command] of Object.entries(processes ?? {})) {
     const [first, second] = command.slice(0, 1_000).trim().split(/\s+/);
@@ -54,10 +54,10 @@ export function servingProgram<Program extends CompiledProgram>(
 /** Why the processes cannot run what is compiled; `served` is what runs when the app says nothing itself. */
 export async function programProblem(
   files: SourceFiles,
-  { processes, ...asked }: Asked,
+  { processes, ...asked }: AppDeclaration,
   compiler: Compiler,
   { built, served }: { readonly built: readonly CompiledProgram[]; readonly served: CompiledProgram | null },
-): Promise<Problem | null> {
+): Promise<PlanProblem | null> {
   const { output, naming } = compiler;
   const [first] = built;
   if (processes === null) {

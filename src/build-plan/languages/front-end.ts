@@ -1,6 +1,6 @@
 /** Pages of an app in another language whose scripts and styles are built by Node. */
 import type { PlanParts } from '../language.ts';
-import type { Asked } from '../language.ts';
+import type { AppDeclaration } from '../language.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 import { nodejs } from './node/node.ts';
 
@@ -9,7 +9,7 @@ type FrontEnd = Required<Pick<PlanParts, 'tools' | 'environment' | 'dependencies
 const NOTHING: FrontEnd = { tools: [], environment: [], dependencies: [], steps: [], notes: [], problems: [] };
 
 /** Nothing where package.json has no build script. */
-export async function frontEnd(files: SourceFiles, asked: Asked): Promise<FrontEnd> {
+export async function frontEnd(files: SourceFiles, asked: AppDeclaration): Promise<FrontEnd> {
   const build = await files.jsonValue('package.json', 'scripts.build');
   if (typeof build !== 'string' || build === '') return NOTHING;
   const plan = await nodejs.plan(files, { ...asked, processes: {} });

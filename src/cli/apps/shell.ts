@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RemoteShell } from '../../client/shell.ts';
 import type { Cli } from '../cli.ts';
-import type { Input, Output } from '../context.ts';
+import type { InputStream, Output } from '../context.ts';
 import { appName } from '../git.ts';
 import { APP_OPTION } from './app-option.ts';
 
@@ -28,7 +28,7 @@ export function registerShell(app: Command, cli: Cli): void {
 }
 
 /** The terminal is the shell's until it ends: keys go to it as they are. */
-async function attach(shell: RemoteShell, stdin: Input, stdout: Output, isTerminal: boolean): Promise<number> {
+async function attach(shell: RemoteShell, stdin: InputStream, stdout: Output, isTerminal: boolean): Promise<number> {
   const onSize = (): void => shell.resize(sizeOf(stdout));
   const onData = (bytes: Buffer): void => shell.write(bytes);
   const onEnd = (): void => shell.endInput();

@@ -6,20 +6,20 @@ import { kubeconfigAccess } from '../../kubernetes/kubeconfig.ts';
 import { isStatus, KubernetesError } from '../../kubernetes/kubernetes-error.ts';
 import type { KubernetesObject } from '../../kubernetes/objects.ts';
 import { CliError } from '../errors.ts';
-import type { Manifest } from './manifests.ts';
+import type { ClusterObject } from './manifests.ts';
 
-export interface Cluster {
+export interface TargetCluster {
   readonly description: string;
-  apply(manifest: Manifest): Promise<void>;
+  apply(manifest: ClusterObject): Promise<void>;
   /** False: it was not there. */
-  remove(manifest: Manifest): Promise<boolean>;
+  remove(manifest: ClusterObject): Promise<boolean>;
   /** Names with values; empty where there is none. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, string>>>;
 }
 
 const CLUSTER_WIDE = new Set(['Namespace', 'ClusterRole', 'ClusterRoleBinding']);
 
-export async function openCluster(kubeconfig: string, context: string | null): Promise<Cluster> {
+export async function openCluster(kubeconfig: string, context: string | null): Promise<TargetCluster> {
   const client = await worded(async () => new KubernetesClient(await kubeconfigAccess(kubeconfig, context)));
   return {
     description: client.description,
@@ -42,7 +42,7 @@ export async function openCluster(kubeconfig: string, context: string | null): P
   };
 }
 
-function kindOf({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): Kind<KubernetesObject> {
+function kindOf({ apiVersion, kind }: Pick<ClusterObject, 'apiVersion' | 'kind'>): Kind<KubernetesObject> {
   const plural = `${kind.toLowerCase()}s`;
   return { apiVersion, kind, plural, isNamespaced: !CLUSTER_WIDE.has(kind) };
 }

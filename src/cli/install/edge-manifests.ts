@@ -1,5 +1,5 @@
 /** Pure: edges of their own in a cluster. They have no rights there. */
-import { type EdgesWanted, type Installation, made, type Manifest, NAME, PORTS } from './manifests.ts';
+import { type EdgesWanted, type PlatformInstallation, made, type ClusterObject, NAME, PORTS } from './manifests.ts';
 
 export const EDGES = `${NAME}-edges`;
 const HOME = '/var/lib/tancho';
@@ -11,7 +11,7 @@ const OUTSIDE = { apps: 80, 'apps-tls': 443 } as const;
 const LABELS = { 'app.kubernetes.io/name': EDGES };
 const WITHOUT = new Set(['TANCHO_EDGE_LISTEN', 'TANCHO_TLS_LISTEN']);
 
-export function edgeManifests(installation: Installation, edges: EdgesWanted | null): Manifest[] {
+export function edgeManifests(installation: PlatformInstallation, edges: EdgesWanted | null): ClusterObject[] {
   if (edges === null) return [];
   const own = { namespace: installation.namespace };
   const { where, token } = edges;
@@ -43,7 +43,7 @@ export function edgeManifests(installation: Installation, edges: EdgesWanted | n
   ];
 }
 
-function podSpec({ namespace, image, pullSecret, settings }: Installation, isAtNode: boolean): object {
+function podSpec({ namespace, image, pullSecret, settings }: PlatformInstallation, isAtNode: boolean): object {
   const ofEdges = Object.entries(settings).filter(
     ([name]) => /^TANCHO_(?:EDGE|TLS|HTTP2|TRUSTED)_/.test(`${name}_`) && !WITHOUT.has(name),
   );

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parseAllDocuments } from 'yaml';
 import { CliWorld } from '../../../test/support/cli-world.ts';
 import { ApiServer } from '../../kubernetes/testing/api-server.ts';
-import type { Manifest } from './manifests.ts';
+import type { ClusterObject } from './manifests.ts';
 
 const GOLDEN = new URL('../../../test/golden/install-kubernetes.yaml', import.meta.url);
 const KEY = `00000000 ${'A'.repeat(43)}=`;
@@ -23,10 +23,10 @@ beforeAll(() => {
 });
 afterAll(() => world.dispose());
 
-async function printed(...more: string[]): Promise<Manifest[]> {
+async function printed(...more: string[]): Promise<ClusterObject[]> {
   const { out, err } = await world.run([...ARGS, '--secret-key', KEY, ...more]);
   expect(err).toBe('');
-  return parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as Manifest);
+  return parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as ClusterObject);
 }
 
 describe('the manifests', () => {

@@ -5,9 +5,16 @@ import { newKeyLine } from '../../lib/seal.ts';
 import type { Cli } from '../cli.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { confirm } from '../prompt.ts';
-import type { Cluster } from './cluster.ts';
+import type { TargetCluster } from './cluster.ts';
 import { EDGES, edgeManifests } from './edge-manifests.ts';
-import { type EdgesWanted, type Installation, type Manifest, manifestsOf, NAME, PORTS } from './manifests.ts';
+import {
+  type EdgesWanted,
+  type PlatformInstallation,
+  type ClusterObject,
+  manifestsOf,
+  NAME,
+  PORTS,
+} from './manifests.ts';
 
 export interface KubernetesFlags {
   readonly image?: string;
@@ -108,7 +115,7 @@ async function remove(cli: Cli, flags: KubernetesFlags): Promise<void> {
 }
 
 /** Throws UsageError. */
-function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string): Installation {
+function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string): PlatformInstallation {
   const { env } = cli.context;
   const { image, namespace, appsNamespace, service } = flags;
   const pullSecret = flags.pullSecret ?? null;
@@ -155,16 +162,16 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
   };
 }
 
-function allOf(installation: Installation): Manifest[] {
+function allOf(installation: PlatformInstallation): ClusterObject[] {
   return [...manifestsOf(installation), ...edgeManifests(installation, installation.edges)];
 }
 
-function isRemoved({ kind, metadata: { name } }: Manifest): boolean {
+function isRemoved({ kind, metadata: { name } }: ClusterObject): boolean {
   return kind !== 'Namespace' && (kind !== 'Secret' || name === EDGES);
 }
 
 /** As they may have been wanted before. */
-function everyEdge(installation: Installation): Manifest[] {
+function everyEdge(installation: PlatformInstallation): ClusterObject[] {
   const all = (['nodes', 1] as const).flatMap((where) => edgeManifests(installation, { where, token: '' }));
   return [...new Map(all.map((manifest) => [titleOf(manifest), manifest])).values()];
 }
@@ -189,11 +196,11 @@ function variable(text: string): [string, string] {
   return [name, value];
 }
 
-function titleOf({ kind, metadata: { name, namespace } }: Manifest): string {
+function titleOf({ kind, metadata: { name, namespace } }: ClusterObject): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-async function clusterOf(cli: Cli, { kubeconfig, context }: KubernetesFlags): Promise<Cluster> {
+async function clusterOf(cli: Cli, { kubeconfig, context }: KubernetesFlags): Promise<TargetCluster> {
   const { openCluster } = await import('./cluster.ts');
   const { KUBECONFIG } = cli.context.env;
   return openCluster(kubeconfig ?? KUBECONFIG ?? join(homedir(), '.kube', 'config'), context ?? null);

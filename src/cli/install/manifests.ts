@@ -1,6 +1,6 @@
 /** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
 
-export interface Installation {
+export interface PlatformInstallation {
   readonly namespace: string;
   readonly appsNamespace: string;
   readonly image: string;
@@ -25,7 +25,7 @@ export interface EdgesWanted {
 }
 
 /** An object, and how its kind is addressed. */
-export interface Manifest {
+export interface ClusterObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Record<string, string> };
@@ -54,7 +54,7 @@ const APP_RIGHTS = [
 ];
 
 /** In the order in which they are to be made. */
-export function manifestsOf(installation: Installation): Manifest[] {
+export function manifestsOf(installation: PlatformInstallation): ClusterObject[] {
   const { namespace, appsNamespace, secrets } = installation;
   const data = Object.entries(secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   const own = { namespace };
@@ -84,7 +84,7 @@ export function made(
   place: { readonly namespace?: string },
   parts: Readonly<Record<string, unknown>>,
   labels: Readonly<Record<string, string>> = {},
-): Manifest {
+): ClusterObject {
   return { apiVersion, kind, metadata: { name, ...place, labels: { ...LABELS, ...labels } }, ...parts };
 }
 
@@ -96,7 +96,7 @@ function bound(kind: string, account: object): Record<string, unknown> {
   return { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME }, subjects: [account] };
 }
 
-function usageRights(account: object): Manifest[] {
+function usageRights(account: object): ClusterObject[] {
   const group = 'rbac.authorization.k8s.io/v1';
   return [
     made(group, 'ClusterRole', NAME, {}, { rules: [rule('', ['nodes/proxy'], ['get'])] }),
@@ -122,7 +122,7 @@ function service(type: string, ports: Readonly<Record<string, keyof typeof PORTS
   };
 }
 
-function deploymentSpec(installation: Installation): object {
+function deploymentSpec(installation: PlatformInstallation): object {
   const { servers, image, pullSecret, isPrivileged } = installation;
   const env = { TANCHO_HOME: HOME, HOME, ...installation.settings };
   return {

@@ -6,7 +6,7 @@ const ARCHIVE = /\.(?:tar|tar\.gz|tgz)$/i;
 const MOST_FILES = 50_000;
 const MOST_BYTES = 512 * 1024 * 1024;
 
-export interface Upload {
+export interface DroppedFiles {
   readonly body: Blob;
   /** What it is, for people. */
   readonly name: string;
@@ -19,7 +19,7 @@ export function entriesOf(data: DataTransfer): FileSystemEntry[] {
   return [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
 }
 
-export async function uploadOfEntries(entries: readonly FileSystemEntry[]): Promise<Upload> {
+export async function uploadOfEntries(entries: readonly FileSystemEntry[]): Promise<DroppedFiles> {
   const [first] = entries;
   if (first === undefined) throw nothing();
   if (entries.length === 1 && first.isFile) return uploadOfFile(await fileOf(first as FileSystemFileEntry));
@@ -31,7 +31,7 @@ export async function uploadOfEntries(entries: readonly FileSystemEntry[]): Prom
 }
 
 /** Of an input of the type `file` for folders: their paths begin with the folder. */
-export async function uploadOfFiles(list: readonly File[]): Promise<Upload> {
+export async function uploadOfFiles(list: readonly File[]): Promise<DroppedFiles> {
   const [first] = list;
   if (first === undefined) throw nothing();
   if (first.webkitRelativePath === '') return uploadOfFile(first);
@@ -43,7 +43,7 @@ export async function uploadOfFiles(list: readonly File[]): Promise<Upload> {
   );
 }
 
-function uploadOfFile(file: File): Upload {
+function uploadOfFile(file: File): DroppedFiles {
   if (ARCHIVE.test(file.name)) return { body: file, name: file.name, files: 0 };
   throw new Problem(`${file.name} is neither a folder nor a tar archive.`, {
     code: 'dashboard',
@@ -51,7 +51,7 @@ function uploadOfFile(file: File): Upload {
   });
 }
 
-async function pack(files: readonly DroppedFile[], name: string): Promise<Upload> {
+async function pack(files: readonly DroppedFile[], name: string): Promise<DroppedFiles> {
   if (files.length === 0) throw nothing();
   const size = files.reduce((sum, { file }) => sum + file.size, 0);
   if (size > MOST_BYTES) {

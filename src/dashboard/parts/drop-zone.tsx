@@ -2,10 +2,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { sendArchive } from '../api/upload.ts';
-import { entriesOf, type Upload, uploadOfEntries, uploadOfFiles } from '../data/dropped.ts';
+import { entriesOf, type DroppedFiles, uploadOfEntries, uploadOfFiles } from '../data/dropped.ts';
 import { bytes, plural } from '../data/format.ts';
 import { at, navigate } from '../routing/location.ts';
-import { tellProblem } from './toasts.tsx';
+import { notifyProblem } from './toasts.tsx';
 
 const LOOK_MS = 500;
 
@@ -14,12 +14,12 @@ export function DropZone({ app }: { app: string }) {
   const [state, setState] = useState('');
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
-  const deploy = async (make: () => Promise<Upload>): Promise<void> => {
+  const deploy = async (make: () => Promise<DroppedFiles>): Promise<void> => {
     setState('Reading the files …');
     try {
       await deployUpload(app, await make(), setState);
     } catch (thrown) {
-      tellProblem(thrown);
+      notifyProblem(thrown);
     } finally {
       setState('');
     }
@@ -87,7 +87,7 @@ export function DropZone({ app }: { app: string }) {
 }
 
 /** Resolves when the platform has it as a deploy, which is shown then; throws Problem. */
-export async function deployUpload(app: string, upload: Upload, say: (state: string) => void): Promise<void> {
+export async function deployUpload(app: string, upload: DroppedFiles, say: (state: string) => void): Promise<void> {
   const newest = async (): Promise<string> => (await call('GET /deploys', { query: { app, limit: 1 } }))[0]?.ID ?? '';
   const before = await newest();
   const { size } = upload.body;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
-import { tell } from './toasts.tsx';
+import { notify } from './toasts.tsx';
 
 interface FormDialogProps {
   /** On the button, and above the form. */
@@ -24,7 +24,7 @@ export function FormDialog({ title, of = '', action, done, onSubmit, onDone, isM
   const submit = async (values: Record<string, string>): Promise<void> => {
     await onSubmit(values);
     setOpen(false);
-    if (done !== '') tell(done);
+    if (done !== '') notify(done);
     onDone();
   };
   return (

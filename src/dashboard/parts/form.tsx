@@ -116,7 +116,7 @@ interface CheckProps {
   readonly onChange?: (isChecked: boolean) => void;
 }
 
-export function Check({ label, name, checked = false, onChange }: CheckProps) {
+export function Checkbox({ label, name, checked = false, onChange }: CheckProps) {
   return (
     <label class="check">
       <input

@@ -3,7 +3,7 @@ import type { ITheme, Terminal as Xterm } from '@xterm/xterm';
 import { useEffect, useRef } from 'preact/hooks';
 import { isDark } from '../theme.ts';
 import { allowTerminalStyles } from './terminal-styles.ts';
-import { tellProblem } from './toasts.tsx';
+import { notifyProblem } from './toasts.tsx';
 
 interface TerminalProps {
   readonly label: string;
@@ -36,7 +36,7 @@ export function Terminal({ label, onReady, isTyped = true }: TerminalProps) {
         left();
         opened.close();
       };
-    }, tellProblem);
+    }, notifyProblem);
     return () => {
       isGone = true;
       terminal.current = null;

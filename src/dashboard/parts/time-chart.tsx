@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import { exact } from '../data/format.ts';
 import type { TimeRange } from '../data/time-range.ts';
 import { isDark } from '../theme.ts';
-import { tellProblem } from './toasts.tsx';
+import { notifyProblem } from './toasts.tsx';
 
 export interface Series {
   readonly label: string;
@@ -57,7 +57,7 @@ export function TimeChart(props: TimeChartProps) {
         box.current,
       );
       observer.observe(box.current);
-    }, tellProblem);
+    }, notifyProblem);
     return () => {
       isGone = true;
       observer.disconnect();

@@ -15,12 +15,12 @@ const STAYS_MS = 5_000;
 const MOST = 4;
 let last = 0;
 
-export function tell(text: string): void {
+export function notify(text: string): void {
   const id = add('good', text, '');
   setTimeout(() => remove(id), STAYS_MS);
 }
 
-export function tellProblem(thrown: unknown): void {
+export function notifyProblem(thrown: unknown): void {
   const problem = problemOf(thrown);
   // Where one signs in again it is said already.
   if (problem.code === 'auth.required') return;
@@ -34,10 +34,10 @@ export async function attempt(work: () => Promise<unknown>, done = ''): Promise<
   try {
     await work();
   } catch (thrown) {
-    tellProblem(thrown);
+    notifyProblem(thrown);
     return false;
   }
-  if (done !== '') tell(done);
+  if (done !== '') notify(done);
   return true;
 }
 

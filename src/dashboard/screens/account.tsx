@@ -11,7 +11,7 @@ import { Area, Field, Form } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { SIGN_OUT_EVERYWHERE } from '../sign-out.tsx';
 
 export default function Account() {
@@ -122,7 +122,7 @@ function Password() {
   const change = async ({ old = '', wanted = '', again = '' }: Record<string, string>): Promise<void> => {
     if (wanted !== again) throw new Problem('The two new passwords differ.', { code: 'dashboard', field: 'again' });
     await call('PUT /users/password', { body: { old, new: wanted } });
-    tell('The password is changed. Your other sessions and the API key have ended.');
+    notify('The password is changed. Your other sessions and the API key have ended.');
   };
   return (
     <Card title="Password">

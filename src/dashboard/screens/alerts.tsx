@@ -4,11 +4,11 @@ import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Head, Loaded, Time } from '../parts/content.tsx';
-import { Area, Check, Count } from '../parts/form.tsx';
+import { Area, Checkbox, Count } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { type Mood, Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 
 type Shown = AnswerOf<'GET /alerts'>;
 type Rule = Shown['rules'][number];
@@ -41,11 +41,11 @@ export default function Alerts() {
 
 async function sendTest(): Promise<void> {
   const { mailed, webhooks } = await call('POST /alerts/test');
-  const told = [...mailed, ...(webhooks > 0 ? [plural(webhooks, 'webhook')] : [])];
-  tell(
-    told.length === 0
+  const recipients = [...mailed, ...(webhooks > 0 ? [plural(webhooks, 'webhook')] : [])];
+  notify(
+    recipients.length === 0
       ? 'Nobody is told of alerts: name who gets letters, or add a webhook.'
-      : `Sent to ${told.join(', ')}.`,
+      : `Sent to ${recipients.join(', ')}.`,
   );
 }
 
@@ -126,7 +126,7 @@ function ChangeRule({ rule: { name, on, minutes, threshold, unit }, changed }: {
         value={minutes}
         help="And well for as long, before it counts as over."
       />
-      <Check label="Somebody is told" name="on" checked={on} />
+      <Checkbox label="Somebody is told" name="on" checked={on} />
     </FormDialog>
   );
 }

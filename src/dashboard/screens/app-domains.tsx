@@ -2,7 +2,7 @@ import { call } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
 import { Card } from '../parts/content.tsx';
-import { Check, Choice, Field } from '../parts/form.tsx';
+import { Checkbox, Choice, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
@@ -87,8 +87,8 @@ function Swap({ app: { Name: name, swappedWith = '' }, changed }: { app: App; ch
         value={swappedWith}
         options={others.map((value) => ({ value, label: value }))}
       />
-      <Check label="Only the domains of your own" name="cnameOnly" />
-      <Check label="Also where the two differ in platform or number of units" name="force" />
+      <Checkbox label="Only the domains of your own" name="cnameOnly" />
+      <Checkbox label="Also where the two differ in platform or number of units" name="force" />
     </FormDialog>
   );
 }

@@ -2,8 +2,8 @@ import { call } from '../api/call.ts';
 import type { AnswerOf, App } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Loaded } from '../parts/content.tsx';
-import { Area, Check, Choice, Field, Form } from '../parts/form.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { Area, Checkbox, Choice, Field, Form } from '../parts/form.tsx';
+import { notify } from '../parts/toasts.tsx';
 
 type Edge = AnswerOf<'GET /apps/{app}/edge'>;
 
@@ -20,7 +20,7 @@ export function AppEdge({ app: { Name: app } }: { app: App }) {
   const save = async (values: Record<string, string>): Promise<void> => {
     await call('PUT /apps/{app}/edge', { params, body: changeOf(values) });
     await edge.refresh();
-    tell('It is in effect.');
+    notify('It is in effect.');
   };
   return (
     <Card title="Requests">
@@ -48,7 +48,7 @@ function changeOf(values: Record<string, string>) {
 function EdgeForm({ edge, save }: { edge: Edge; save: (values: Record<string, string>) => Promise<void> }) {
   return (
     <Form action="Save the treatment of requests" onSubmit={save} isLasting>
-      <Check label="Maintenance: every request is answered 503" name="maintenance" checked={edge.maintenance} />
+      <Checkbox label="Maintenance: every request is answered 503" name="maintenance" checked={edge.maintenance} />
       <Area
         label="Page that is shown then"
         name="maintenancePage"
@@ -59,9 +59,9 @@ function EdgeForm({ edge, save }: { edge: Edge; save: (values: Record<string, st
       />
       <Choice label="While no unit can answer, requests" name="hold" value={edge.hold} options={HOLDS} />
       <Amount label="Seconds they wait at most" name="holdSeconds" value={edge.holdSeconds} least={1} />
-      <Check label="Each request is a line of the log" name="accessLog" checked={edge.accessLog} />
-      <Check label="A client comes to the unit it has been to" name="sticky" checked={edge.sticky} />
-      <Check label="Plain HTTP leads to HTTPS" name="redirectHttps" checked={edge.redirectHttps} />
+      <Checkbox label="Each request is a line of the log" name="accessLog" checked={edge.accessLog} />
+      <Checkbox label="A client comes to the unit it has been to" name="sticky" checked={edge.sticky} />
+      <Checkbox label="Plain HTTP leads to HTTPS" name="redirectHttps" checked={edge.redirectHttps} />
       <Amount label="Longest body, in bytes" name="maxBodyBytes" value={edge.maxBodyBytes} help="Empty: no limit." />
       <Amount
         label="Seconds the app may take to answer"

@@ -6,7 +6,7 @@ import { Card, Loaded } from '../parts/content.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
 import { TeamAccess } from '../parts/team-access.tsx';
 import { runTask } from '../parts/tasks.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { BASE, navigate } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
@@ -68,7 +68,7 @@ function About({ app, changed }: { app: App; changed: () => Promise<void> }) {
       void runTask(`Plan ${plan} for ${app.Name}`, work).then(changed);
     }
     await changed();
-    tell('Saved.');
+    notify('Saved.');
   };
   const options = (values: readonly string[], now: string) =>
     [...new Set([now, ...values])].map((value) => ({ value, label: value }));

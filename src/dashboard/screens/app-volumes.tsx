@@ -4,7 +4,7 @@ import { bytes } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded } from '../parts/content.tsx';
-import { Check, Field } from '../parts/form.tsx';
+import { Checkbox, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Restarts } from '../parts/restarts.tsx';
@@ -38,7 +38,7 @@ export function AppVolumes({ app }: { app: App }) {
         >
           <Field label="Name" name="name" required />
           <Size />
-          <Check label="Only one unit at a time may have it" name="single" />
+          <Checkbox label="Only one unit at a time may have it" name="single" />
         </FormDialog>
       }
     >
@@ -145,7 +145,7 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
         }
       >
         <Size isKept />
-        <Check label="Only one unit at a time may have it" name="single" checked={volume.single} />
+        <Checkbox label="Only one unit at a time may have it" name="single" checked={volume.single} />
       </FormDialog>
       {path === '' && (
         <RemoveButton

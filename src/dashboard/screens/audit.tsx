@@ -159,7 +159,7 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
             {event.Log !== '' && <span class="muted small break">{event.Log}</span>}
           </span>,
           `${event.Target.Type} ${event.Target.Value}`,
-          <Outcome event={event} />,
+          <EventOutcome event={event} />,
           event.SourceIP,
         ],
       }))}
@@ -167,7 +167,7 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
   );
 }
 
-export function Outcome({ event }: { event: PlatformEvent }) {
+export function EventOutcome({ event }: { event: PlatformEvent }) {
   if (event.Refused || event.Error !== '') {
     return (
       <span class="stack dense">

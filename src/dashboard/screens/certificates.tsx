@@ -12,7 +12,7 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { type Mood, Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { at, BASE } from '../routing/location.ts';
 
 type Certificate = AnswerOf<'GET /certificates'>[number];
@@ -121,7 +121,7 @@ function Actions({ certificate: { names, source, id }, changed, onWhy }: Actions
         <ActButton
           work={async () => {
             const { state, problem } = await call('POST /certificates/{name}/renew', { params: { name } });
-            if (problem === '') tell(`${name}: ${state}.`);
+            if (problem === '') notify(`${name}: ${state}.`);
           }}
           done=""
           label={`Renew the certificate of ${name}`}

@@ -6,7 +6,7 @@ import { changesOf, readEnvFile } from '../data/env-file.ts';
 import { plural } from '../data/format.ts';
 import { Note } from '../parts/content.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Area, Check, Form } from '../parts/form.tsx';
+import { Area, Checkbox, Form } from '../parts/form.tsx';
 import { Restarts } from '../parts/restarts.tsx';
 import { runTask } from '../parts/tasks.tsx';
 
@@ -49,12 +49,12 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
-        <Check
+        <Checkbox
           label="Private: hidden here, sealed on the disk and replaced in every log"
           name="isPrivate"
           checked={!isPublic}
         />
-        <Check label="Without a restart: it counts from the next one on" name="isLater" onChange={setLater} />
+        <Checkbox label="Without a restart: it counts from the next one on" name="isLater" onChange={setLater} />
         {effective.length > 0 && (
           <ul class="changes" aria-label="What changes">
             {effective.map(({ name: one, kind }) => (

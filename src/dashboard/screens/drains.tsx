@@ -10,7 +10,7 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { at, BASE, query } from '../routing/location.ts';
 
 type Drain = AnswerOf<'GET /drains'>[number];
@@ -110,7 +110,7 @@ function Actions({ drain: { id, receiver, format }, changed }: { drain: Drain; c
         work={async () => {
           const { delivered, answer } = await call('POST /drains/{drain}/test', { params: { drain: id } });
           if (!delivered) throw new Problem(answer || 'The receiver did not take it.', { code: 'dashboard' });
-          tell(answer === '' ? 'The receiver has taken one line.' : `The receiver has taken one line: ${answer}`);
+          notify(answer === '' ? 'The receiver has taken one line.' : `The receiver has taken one line: ${answer}`);
         }}
         done=""
         label={`Test the drain to ${receiver}`}

@@ -5,7 +5,7 @@ import { useResource } from '../data/resource.ts';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { at, BASE } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
-import { Outcome } from './audit.tsx';
+import { EventOutcome } from './audit.tsx';
 
 const AROUND_MS = 60_000;
 
@@ -18,7 +18,7 @@ export default function Event({ params: { event: id = '' } }: { params: Params }
       <Head
         title={known?.Kind.Name ?? 'Event'}
         crumbs={<a href={`${BASE}/audit`}>Audit</a>}
-        beside={known !== undefined && <Outcome event={known} />}
+        beside={known !== undefined && <EventOutcome event={known} />}
       />
       <Card title="About this event">
         <Loaded from={event}>

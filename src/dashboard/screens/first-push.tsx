@@ -6,7 +6,7 @@ import { Card, Copyable, Loaded, Time } from '../parts/content.tsx';
 import { DropZone } from '../parts/drop-zone.tsx';
 import { Area, Form } from '../parts/form.tsx';
 import { Status } from '../parts/status.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { at, BASE } from '../routing/location.ts';
 
 export function FirstPush({ app, deploys }: { app: App; deploys: readonly Deploy[] }) {
@@ -78,7 +78,7 @@ function AddKey({ added }: { added: () => void }) {
       action="Add key"
       onSubmit={async ({ key = '' }) => {
         await call('POST /users/keys', { body: { key: key.trim() } });
-        tell('The key was added.');
+        notify('The key was added.');
         added();
       }}
     >

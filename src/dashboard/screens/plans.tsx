@@ -3,7 +3,7 @@ import { viewer } from '../api/session.ts';
 import { bytes } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Head, Loaded } from '../parts/content.tsx';
-import { Check, Field } from '../parts/form.tsx';
+import { Checkbox, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
@@ -45,7 +45,7 @@ export default function Plans() {
               help="Empty for no limit."
             />
             <Field label="Disk of a unit" name="disk" placeholder="2G" help="Empty for what the server is set to." />
-            <Check label="For new apps that ask for no other" name="isDefault" />
+            <Checkbox label="For new apps that ask for no other" name="isDefault" />
           </FormDialog>
         )}
       </Head>

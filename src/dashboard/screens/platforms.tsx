@@ -9,7 +9,7 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 
 type Platform = AnswerOf<'GET /platforms'>[number];
 
@@ -68,7 +68,7 @@ function Add({ done }: { done: () => void }) {
       isMain
       onDone={done}
       onSubmit={({ name = '', definition = '' }) =>
-        tellLacks((said) => perform('POST /platforms', said, { query: { name: name.trim() }, body: definition }))
+        notifyLacks((said) => perform('POST /platforms', said, { query: { name: name.trim() }, body: definition }))
       }
     >
       <Field label="Name" name="name" required />
@@ -78,10 +78,10 @@ function Add({ done }: { done: () => void }) {
 }
 
 /** What its tools lack on this machine. */
-async function tellLacks(work: (said: (line: string) => void) => Promise<void>): Promise<void> {
+async function notifyLacks(work: (said: (line: string) => void) => Promise<void>): Promise<void> {
   const said: string[] = [];
   await work((line) => said.push(line));
-  for (const line of said.filter((one) => one.startsWith('!'))) tell(line);
+  for (const line of said.filter((one) => one.startsWith('!'))) notify(line);
 }
 
 function Definition() {
@@ -119,7 +119,7 @@ function Actions({ platform, changed }: { platform: Platform; changed: () => voi
           done="The next deploys go by the new definition."
           onDone={changed}
           onSubmit={({ definition = '' }) =>
-            tellLacks((said) => perform('PUT /platforms/{platform}', said, { params, query: {}, body: definition }))
+            notifyLacks((said) => perform('PUT /platforms/{platform}', said, { params, query: {}, body: definition }))
           }
         >
           <Definition />

@@ -3,7 +3,7 @@ import type { AnswerOf } from '../api/operations.ts';
 import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Head, Loaded } from '../parts/content.tsx';
-import { Check, Field } from '../parts/form.tsx';
+import { Checkbox, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
@@ -66,7 +66,7 @@ function PoolFields({ engine, isPublic, help }: { engine?: string; isPublic?: bo
         help={help}
         {...(engine !== undefined && { value: engine })}
       />
-      <Check label="Every team may use it" name="isPublic" {...(isPublic !== undefined && { checked: isPublic })} />
+      <Checkbox label="Every team may use it" name="isPublic" {...(isPublic !== undefined && { checked: isPublic })} />
     </>
   );
 }

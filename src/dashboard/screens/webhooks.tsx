@@ -11,7 +11,7 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { tell } from '../parts/toasts.tsx';
+import { notify } from '../parts/toasts.tsx';
 import { at, BASE } from '../routing/location.ts';
 
 type Webhook = AnswerOf<'GET /webhooks'>[number];
@@ -87,7 +87,7 @@ function Actions({ webhook: { id, receiver }, changed }: { webhook: Webhook; cha
           const { state, status, answer } = await call('POST /webhooks/{webhook}/test', { params });
           if (state !== 'delivered')
             throw new Problem(answer || `The receiver answered ${status}.`, { code: 'dashboard' });
-          tell(`The receiver has taken a message: ${status} ${answer}`.trimEnd());
+          notify(`The receiver has taken a message: ${status} ${answer}`.trimEnd());
         }}
         label={`Test the webhook to ${receiver}`}
         onDone={changed}

@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import { backupStateIn } from '../backups/backup-state.ts';
 import type { BackupStore } from '../backups/backup-store.ts';
-import type { Probe } from '../diagnosis/probe.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
 import { isPlatformError } from '../errors.ts';
 import type { MetricsSampler } from '../metrics/sampler.ts';
 import type { Store } from '../store.ts';
@@ -21,7 +21,7 @@ import { progressOf } from './progress.ts';
 interface AlertWatchDeps {
   readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'allUnits' | 'certificates' | 'version'>;
   readonly sampler: Pick<MetricsSampler, 'all'>;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   /** Null: none are made. */
   readonly backupStore: BackupStore | null;
   readonly mailer: Mailer;

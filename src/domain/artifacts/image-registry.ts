@@ -2,7 +2,7 @@
  * Contract: keeps artifacts as images in a registry, for engines on other machines, which know them by name and digest. Implementations
  * live in backends/image-source/<name>.
  */
-import type { Login } from '../registries/registry-login.ts';
+import type { RegistryCredentials } from '../registries/registry-login.ts';
 
 export interface PublishRequest {
   readonly app: string;
@@ -13,7 +13,7 @@ export interface PublishRequest {
   /** Process name -> command line, which the image is to know. */
   readonly processes: Readonly<Record<string, string>>;
   /** As in PullRequest. */
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
 }
 
 /** What a registry has of an app. */

@@ -3,8 +3,8 @@ import type { Store, StoreWriter } from '../store.ts';
 /** Names of methods that write -> who is to know when a transaction that called one of them is committed. */
 type AfterCommit = Readonly<Partial<Record<keyof StoreWriter, () => void>>>;
 
-/** The same store, which tells after the commit. */
-export function tellingAfterCommit<S extends Pick<Store, 'transact'>>(store: S, after: AfterCommit): S {
+/** The same store, which notifies after the commit. */
+export function notifyingAfterCommit<S extends Pick<Store, 'transact'>>(store: S, after: AfterCommit): S {
   const transact = async <T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> => {
     const called = new Set<() => void>();
     const result = await store.transact((tx) => {
@@ -12,14 +12,14 @@ export function tellingAfterCommit<S extends Pick<Store, 'transact'>>(store: S, 
       return work(
         new Proxy(tx, {
           get(target, name) {
-            const tell = Object.hasOwn(after, name) ? after[name as keyof StoreWriter] : undefined;
-            if (tell !== undefined) called.add(tell);
+            const notify = Object.hasOwn(after, name) ? after[name as keyof StoreWriter] : undefined;
+            if (notify !== undefined) called.add(notify);
             return Reflect.get(target, name) as unknown;
           },
         }),
       );
     });
-    for (const tell of called) tell();
+    for (const notify of called) notify();
     return result;
   };
   return new Proxy(store, {

@@ -13,7 +13,7 @@ import { merged, ObservedTransaction } from './changes.ts';
 import type { EventChange, PlatformEvent } from './events.ts';
 import { Refusals } from './refusals.ts';
 
-export interface Attempt {
+export interface AuditedAction {
   readonly caller: Caller;
   readonly action: string;
   readonly target: string;
@@ -24,7 +24,7 @@ export interface Attempt {
 /** What doors need: they see what is refused before any use case does. */
 export interface RefusalLog {
   /** Records an attempt that failed before or outside of an action; what is recorded already is left alone. Never throws. */
-  refused(attempt: Attempt, thrown: unknown): void;
+  refused(attempt: AuditedAction, thrown: unknown): void;
 }
 
 interface Entry {
@@ -60,7 +60,7 @@ export class Audit implements RefusalLog {
   }
 
   /** Does the work as the action of the attempt. */
-  async record<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
+  async record<T>(attempt: AuditedAction, work: () => Promise<T>): Promise<T> {
     const entry: Entry = { event: this.#eventOf(attempt), state: 'unwritten', deploy: '', changes: [] };
     try {
       const result = await this.#current.run(entry, work);
@@ -73,7 +73,7 @@ export class Audit implements RefusalLog {
     }
   }
 
-  refused(attempt: Attempt, thrown: unknown): void {
+  refused(attempt: AuditedAction, thrown: unknown): void {
     if (typeof thrown === 'object' && thrown !== null && this.#recorded.has(thrown)) return;
     this.#remember(thrown);
     const event = this.#eventOf(attempt);
@@ -135,7 +135,7 @@ export class Audit implements RefusalLog {
     if (typeof thrown === 'object' && thrown !== null) this.#recorded.add(thrown);
   }
 
-  #eventOf({ caller, action, target, detail = '' }: Attempt): PlatformEvent {
+  #eventOf({ caller, action, target, detail = '' }: AuditedAction): PlatformEvent {
     return {
       id: randomHex(24),
       at: this.#now().toISOString(),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { CertificateAuthority } from './authority.ts';
 import type { Cause } from './cause.ts';
 import { NameLooks } from './name-looks.ts';
-import type { CaaRecord, Found, HttpLook } from './name-lookup.ts';
+import type { CaaRecord, LookupResult, HttpLook } from './name-lookup.ts';
 
 const OURS = '203.0.113.5';
 const OURS6 = '2001:db8::5';
@@ -156,7 +156,7 @@ const FIXTURES: readonly (readonly [what: string, world: World, cause: Cause | n
 function looksIn(world: World): { readonly looks: NameLooks; readonly authority: CertificateAuthority } {
   const { ipv4 = [OURS], ipv6 = [], http = { [OURS]: 'us' }, own = [OURS] } = world;
   let answer = '';
-  const failed: Found<never> = { kind: 'failed', why: 'they do not answer' };
+  const failed: LookupResult<never> = { kind: 'failed', why: 'they do not answer' };
   const looks = new NameLooks({
     enabled: true,
     publicAddress: () => OURS,

@@ -1,7 +1,7 @@
 /** From what was seen of a name to what is wrong with it: pure, so that every case is a row of a table. */
 import type { ChallengeKind } from './authority.ts';
 import type { Cause } from './cause.ts';
-import type { Addresses, CaaRecord, Found, HttpLook } from './name-lookup.ts';
+import type { Addresses, CaaRecord, LookupResult, HttpLook } from './name-lookup.ts';
 
 export interface SeenAddress {
   readonly address: string;
@@ -14,9 +14,9 @@ export interface SeenAddress {
 
 interface SeenName {
   readonly name: string;
-  readonly addresses: Found<Addresses>;
+  readonly addresses: LookupResult<Addresses>;
   /** Of the name, or the nearest one above it that has any. */
-  readonly caa: Found<readonly CaaRecord[]>;
+  readonly caa: LookupResult<readonly CaaRecord[]>;
   readonly seen: readonly SeenAddress[];
   /** What a right answer has in its body. */
   readonly expected: string;

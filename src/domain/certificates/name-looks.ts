@@ -2,7 +2,7 @@
 import { randomHex } from '../../lib/ids.ts';
 import { type CertificateAuthority, type ChallengeKind, IssueFailure, type PersistRecord } from './authority.ts';
 import { caaProblem, judge, type Judgement, type SeenAddress } from './judgement.ts';
-import type { CaaRecord, Found, NameLookup } from './name-lookup.ts';
+import type { CaaRecord, LookupResult, NameLookup } from './name-lookup.ts';
 import type { Presenter } from './presenter.ts';
 
 interface NameLooksDeps {
@@ -133,7 +133,7 @@ export class NameLooks {
   }
 
   /** RFC 8659 section 3: of the name, or the nearest one above it that has any. */
-  async #caa(name: string): Promise<Found<readonly CaaRecord[]>> {
+  async #caa(name: string): Promise<LookupResult<readonly CaaRecord[]>> {
     for (let labels = name.split('.'); labels.length > 0; labels = labels.slice(1)) {
       const found = await this.#deps.lookup.caa(labels.join('.'));
       if (found.kind !== 'none') return found;

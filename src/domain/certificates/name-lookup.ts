@@ -1,6 +1,6 @@
 /** Contract: looks at names as the world sees them. Implementation: backends/name-lookup. Never throws; bounded in time. */
 
-export type Found<T> =
+export type LookupResult<T> =
   | { readonly kind: 'found'; readonly value: T }
   /** The name servers say that there is none. */
   | { readonly kind: 'none' }
@@ -26,9 +26,9 @@ export type HttpLook =
   | { readonly kind: 'unreachable'; readonly why: string };
 
 export interface NameLookup {
-  addresses(name: string): Promise<Found<Addresses>>;
-  caa(name: string): Promise<Found<readonly CaaRecord[]>>;
-  txt(name: string): Promise<Found<readonly string[]>>;
+  addresses(name: string): Promise<LookupResult<Addresses>>;
+  caa(name: string): Promise<LookupResult<readonly CaaRecord[]>>;
+  txt(name: string): Promise<LookupResult<readonly string[]>>;
   /** A GET on port 80 of this address. */
   ask(address: string, host: string, path: string): Promise<HttpLook>;
   /** Whether port 443 of this address takes a connection. */

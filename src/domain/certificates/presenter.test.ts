@@ -32,7 +32,7 @@ afterEach(async () => {
 function newsOf(count: number): News[] {
   const heard = Array.from({ length: count }, () => new Map<string, NewsListener[]>());
   return heard.map((own) => ({
-    tell: (topic, subject) => {
+    publish: (topic, subject) => {
       for (const other of heard.filter((one) => one !== own))
         queueMicrotask(() => other.get(topic)?.forEach((listener) => listener(subject)));
     },

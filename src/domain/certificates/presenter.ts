@@ -88,14 +88,14 @@ export class Presenter {
         ? { key, http: { token: challenge.token, answer: challenge.answer, host: name } }
         : { key, alpn: { name, chain: challenge.chain, key: challenge.key } };
     this.#take(opened);
-    const tell = async (change: ChallengeChange): Promise<void> =>
+    const sendToPeers = async (change: ChallengeChange): Promise<void> =>
       this.#deps.peers?.all('challenges', [JSON.stringify(change)], PEERS_MS);
     const withdraw = async (): Promise<void> => {
       this.#take({ key });
-      await Promise.all([this.publish(), tell({ key })]);
+      await Promise.all([this.publish(), sendToPeers({ key })]);
     };
     try {
-      await Promise.all([this.publish(), tell(opened)]);
+      await Promise.all([this.publish(), sendToPeers(opened)]);
     } catch (error) {
       await withdraw().catch(() => undefined);
       throw error;
@@ -122,7 +122,7 @@ export class Presenter {
     await this.#deps.router.applyCertificates({ version, ...content });
     this.#applied = text;
     this.#presented = content.certificates.map(({ names }) => names);
-    this.#deps.news?.tell('certificates', '');
+    this.#deps.news?.publish('certificates', '');
   }
 
   async #certificates(): Promise<Certificate[]> {

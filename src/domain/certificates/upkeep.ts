@@ -10,7 +10,7 @@ import { type CertificateRecord, isGood, newRecord } from './certificate.ts';
 import type { Issuance } from './issuance.ts';
 import type { Presenter } from './presenter.ts';
 import { type Chance, renewalByLife, renewalByWindow } from './schedule.ts';
-import { type Wanted, wantedCertificates } from './wanted.ts';
+import { type WantedCertificate, wantedCertificates } from './wanted.ts';
 
 interface UpkeepDeps {
   readonly store: Store;
@@ -109,7 +109,11 @@ export class CertificateUpkeep {
     });
   }
 
-  async #reconcileOne(tx: StoreWriter, record: CertificateRecord, wanted: Wanted | undefined): Promise<void> {
+  async #reconcileOne(
+    tx: StoreWriter,
+    record: CertificateRecord,
+    wanted: WantedCertificate | undefined,
+  ): Promise<void> {
     const { now, chance } = this.#deps;
     const at = now();
     if (wanted === undefined) {

@@ -3,7 +3,7 @@ import type { App } from '../apps/app.ts';
 import { hostNamesOf } from '../apps/host-names.ts';
 import { type CertificateRecord, coversAny } from './certificate.ts';
 
-export interface Wanted {
+export interface WantedCertificate {
   readonly names: readonly string[];
   /** '' for names of the platform. */
   readonly app: string;
@@ -21,7 +21,7 @@ interface WantedFacts {
 }
 
 /** One per name, but for those that a wildcard or an uploaded certificate has. */
-export function wantedCertificates({ apps, domain, ownNames, wildcard, uploads }: WantedFacts): Wanted[] {
+export function wantedCertificates({ apps, domain, ownNames, wildcard, uploads }: WantedFacts): WantedCertificate[] {
   const all = wildcard ? `*.${domain}` : null;
   const hosts = [...ownNames.map((name) => ({ name, app: '' })), ...hostsOf(apps, domain)];
   const single = hosts

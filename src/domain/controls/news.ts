@@ -27,7 +27,7 @@ export type NewsListener = (subject: string | null) => void;
 
 export interface News {
   /** After the commit of what it is about. Soon, and once for what is told several times meanwhile. Never throws. */
-  tell(topic: Topic, subject: string): void;
+  publish(topic: Topic, subject: string): void;
   /** What others tell, not what this one does. */
   on(topic: Topic, listener: NewsListener): void;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export interface News {
 
 /** Of a control that is alone. */
 export const NO_NEWS: News = {
-  tell() {},
+  publish() {},
   on() {},
   async close() {},
 };

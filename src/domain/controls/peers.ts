@@ -82,7 +82,7 @@ export class Peers {
         if (await this.#doForComers(question, subjects, covered)) continue;
         const sleeper = new AbortController();
         asked.wake.push(sleeper);
-        news.tell('ask', JSON.stringify([id, question, ...subjects]));
+        news.publish('ask', JSON.stringify([id, question, ...subjects]));
         await delay(ASK_EVERY_MS, undefined, { signal: sleeper.signal }).catch(() => undefined);
       }
     } finally {
@@ -146,6 +146,6 @@ export class Peers {
     }
     const edges = [...this.#attached].filter(([, edge]) => covered.has(edge)).map(([name]) => EDGE_PREFIX + name);
     for (let at = 0; at === 0 || at < edges.length; at += EDGES_AT_ONCE)
-      news.tell('done', [id, owner ?? '', ...edges.slice(at, at + EDGES_AT_ONCE)].join(' '));
+      news.publish('done', [id, owner ?? '', ...edges.slice(at, at + EDGES_AT_ONCE)].join(' '));
   }
 }

@@ -49,7 +49,7 @@ export class BuildSlots {
           // One that has begun sees the signal itself.
           if (at < 0) return;
           this.#waiting.splice(at, 1);
-          this.#tell();
+          this.#announce();
           reject(signal.reason as Error);
         };
         signal.addEventListener('abort', onAbort, { once: true });
@@ -72,11 +72,11 @@ export class BuildSlots {
       next.begin();
     }
     if (this.#running === 0) this.#served.clear();
-    this.#tell();
+    this.#announce();
   }
 
   /** Plays out the order in which slots will be given. */
-  #tell(): void {
+  #announce(): void {
     const left = [...this.#waiting];
     const served = new Map(this.#served);
     for (let ends = 1; left.length > 0; ends++) {

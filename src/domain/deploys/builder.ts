@@ -5,7 +5,7 @@
 import type { HealthCheck, Hooks, Liveness } from '../apps/app.ts';
 import type { AppSettings } from '../apps/app-settings.ts';
 import type { PlatformInfo } from '../platforms/platform.ts';
-import type { Login } from '../registries/registry-login.ts';
+import type { RegistryCredentials } from '../registries/registry-login.ts';
 import type { DeclaredVolume } from '../volumes/volume.ts';
 
 /** Source code that can be laid out in an empty directory, once. */
@@ -28,7 +28,7 @@ export interface BuildRequest {
   /** What is set on the app in place of files in its source; absent: nothing. */
   readonly settings?: AppSettings;
   /** By the host of a registry, for images that a build begins with; absent: none. */
-  readonly registryLogins?: ReadonlyMap<string, Login>;
+  readonly registryLogins?: ReadonlyMap<string, RegistryCredentials>;
   /** The app's environment, available to the build. */
   readonly env: Readonly<Record<string, string>>;
   /** Names in `env` whose values are replaced in the printed lines; absent: all of them. */

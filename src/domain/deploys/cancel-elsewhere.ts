@@ -37,7 +37,7 @@ export function createCancelElsewhere({ store, queue, news }: CancelElsewhereDep
           hint: 'Look at it again in a moment: a server that has died is followed by another one, which closes its deploys.',
         });
       }
-      news.tell('cancel', `${id} ${by}`);
+      news.publish('cancel', `${id} ${by}`);
       await delay(ASK_EVERY_MS);
     }
   };

@@ -274,9 +274,9 @@ export function createDeploys(deps: DeploysDeps): Deploys {
             say,
             queued,
             current: () => appNow(caller, action, app),
-            exclusively: (tell, work) => {
+            exclusively: (announce, work) => {
               const other = leases.holderOf(`app:${appName}`);
-              if (other !== undefined) tell(`-----> Waiting for ${other} to end`);
+              if (other !== undefined) announce(`-----> Waiting for ${other} to end`);
               const options = { waitMs: SWITCH_WAIT_MS, holder: `${action} by ${by}`, signal: queued.signal };
               return leases.hold(`app:${appName}`, options, work);
             },

@@ -3,7 +3,7 @@ import type { Redactor } from '../../lib/redact.ts';
 import { type ErrorCode, isDiskFull, isPlatformError, toPlatformError } from '../errors.ts';
 import { Failure, type FailureCause } from '../failure.ts';
 
-export interface Facts {
+export interface RecordedFailure {
   readonly cause: FailureCause;
   readonly message: string;
   readonly hint: string;
@@ -28,7 +28,7 @@ const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
 };
 
 /** What fails after `signal` has fired has failed because of it. */
-export function failureFacts(thrown: unknown, signal: AbortSignal, redact: Redactor): Facts {
+export function failureFacts(thrown: unknown, signal: AbortSignal, redact: Redactor): RecordedFailure {
   if (signal.aborted) return { cause: 'cancelled', message: whyCancelled(signal.reason), hint: '', lines: [] };
   if (thrown instanceof Failure) {
     const { code, message, hint, lines } = thrown;

@@ -5,7 +5,7 @@
 import type { Artifact } from './builder.ts';
 import type { HealthCheck, Liveness } from '../apps/app.ts';
 import type { ImageName } from './image-name.ts';
-import type { Login } from '../registries/registry-login.ts';
+import type { RegistryCredentials } from '../registries/registry-login.ts';
 import type { SlugImage } from '../artifacts/slug.ts';
 
 export interface PullRequest {
@@ -18,7 +18,7 @@ export interface PullRequest {
   /** Process name -> command, as people have set them; beside what the image says. */
   readonly commands: Readonly<Record<string, string>>;
   /** By the host of the registry; before those of the server's settings. */
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
 }
 
 export interface PulledImage extends Artifact {
@@ -31,7 +31,7 @@ export interface PulledImage extends Artifact {
 export interface CopyRequest {
   readonly image: ImageName;
   /** As in PullRequest. */
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
   /** Exists and is empty; gets the manifest, and each blob by the digits of its digest. */
   readonly directory: string;
 }

@@ -29,7 +29,7 @@ export function addedTo(env: readonly EnvVar[], released: readonly EnvVar[]): En
   return released.filter(({ name }) => !env.some((variable) => variable.name === name));
 }
 
-export function tellNew(
+export function announceNew(
   transcript: Transcript,
   { env }: { readonly env: readonly EnvVar[] },
   release: { readonly env: readonly EnvVar[] },

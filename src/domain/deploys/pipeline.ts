@@ -5,7 +5,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { PageProblem } from '../pages/page.ts';
-import type { Probe } from '../diagnosis/probe.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
 import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
 import { labelsOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS } from '../units/unit.ts';
@@ -28,10 +28,10 @@ import type { Artifact } from './builder.ts';
 import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
 import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
 import { announceDeploy } from './announce-deploy.ts';
-import { type Facts, failureFacts } from './failure-facts.ts';
+import { type RecordedFailure, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
 import { INTERRUPTED, isCommitted } from './interrupted.ts';
-import { addedTo, newVariables, tellNew } from './new-variables.ts';
+import { addedTo, newVariables, announceNew } from './new-variables.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { warnOfData } from './lost-data.ts';
 import { pageProblem, warnOfPage } from './page-warning.ts';
@@ -48,7 +48,7 @@ import { Transcript } from './transcript.ts';
 
 interface PipelineDeps extends MakeDeps, Pick<PublishedDeps, 'imageRegistry'> {
   readonly artifacts: Pick<ArtifactStore, 'remove'>;
-  readonly probe: Pick<Probe, 'disk' | 'request'>;
+  readonly probe: Pick<MachineProbe, 'disk' | 'request'>;
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
   readonly provisioner: Pick<Engines, 'at' | 'writtenData'>;
@@ -124,7 +124,7 @@ export class Pipeline {
         const release = await this.#release(run, { ...current, env: named.env }, made);
         await this.#makeVolumes(on, release, made);
         if ('code' in run.what) await run.what.code.push?.hold(run.deploy.id);
-        tellNew(transcript, named, release);
+        announceNew(transcript, named, release);
         await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
         const number = await this.#roll(on, current, release, { platform: made?.made.platform, named });
         return this.#succeeded(on, current.app, release, number);
@@ -142,13 +142,13 @@ export class Pipeline {
     const { artifact, image } = release;
     let done: Deploy = { ...deploy, state: 'routing', artifact, image, release: number };
     await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#tell(on, app, done, ROUTED_PROCESS in release.processes);
+      await this.#announce(on, app, done, ROUTED_PROCESS in release.processes);
       done = (await store.deploy(deploy.id)) ?? done;
     });
     return done;
   }
 
-  async #tell(on: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
+  async #announce(on: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
     const { store, journal, logger, settings, queue } = this.#deps;
     const { run, transcript } = on;
     const { release } = deploy;
@@ -390,6 +390,6 @@ interface Going {
 
 interface FailedRun extends Going {
   readonly artifact: Artifact | null;
-  readonly facts: Facts;
+  readonly facts: RecordedFailure;
   readonly thrown: unknown;
 }

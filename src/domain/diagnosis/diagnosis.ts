@@ -5,8 +5,8 @@ import { hostNamesOf } from '../apps/host-names.ts';
 import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
-import { type Facts, type FactsDeps, gatherFacts } from './facts.ts';
-import type { Broken } from './link.ts';
+import { type DiagnosisFacts, type FactsDeps, gatherFacts } from './facts.ts';
+import type { BrokenLink } from './link.ts';
 import { LINKS } from './links.ts';
 
 export type LinkState = 'holds' | 'broken' | 'not looked at';
@@ -20,7 +20,7 @@ export interface Diagnosis {
   readonly answers: boolean;
   /** True only when it answers and every link holds. */
   readonly well: boolean;
-  readonly broken: (Broken & { readonly link: string }) | null;
+  readonly broken: (BrokenLink & { readonly link: string }) | null;
   readonly links: readonly { readonly link: string; readonly asks: string; readonly state: LinkState }[];
   /** What should be known although it breaks nothing, in sentences. */
   readonly notes: readonly string[];
@@ -58,7 +58,7 @@ export function createDiagnoses(deps: FactsDeps): Diagnoses {
   };
 }
 
-function diagnosisOf(facts: Facts): Diagnosis {
+function diagnosisOf(facts: DiagnosisFacts): Diagnosis {
   let broken: Diagnosis['broken'] = null;
   const links = LINKS.map((link) => {
     if (broken !== null) return { link: link.name, asks: link.asks, state: 'not looked at' as const };
@@ -79,7 +79,10 @@ function diagnosisOf(facts: Facts): Diagnosis {
   };
 }
 
-function notesOf({ app, lastDeploy, host, page, fullVolumes, failingDrains }: Facts, isBroken: boolean): string[] {
+function notesOf(
+  { app, lastDeploy, host, page, fullVolumes, failingDrains }: DiagnosisFacts,
+  isBroken: boolean,
+): string[] {
   const notes: string[] = [...fullVolumes, ...failingDrains];
   if (page !== null && !isBroken) notes.push(`${page.text} ${page.hint}`);
   if (app.release !== null && lastDeploy?.state === 'failed') {

@@ -19,7 +19,7 @@ import type { Store } from '../store.ts';
 import type { Provisioner, SeenUnit } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { lookAtPage, type PageProblem } from '../pages/page.ts';
-import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
+import type { DiskSpace, MachineProbe, ProbeAnswer } from './probe.ts';
 
 /** Why a unit did not become ready, or why the first version never served. */
 export interface KnownFailure {
@@ -31,7 +31,7 @@ export interface KnownFailure {
   readonly command: string;
 }
 
-export interface Facts {
+export interface DiagnosisFacts {
   readonly app: App;
   /** The host name that is asked about; '' when the app answers at none of its own (it is no name of this platform). */
   readonly host: string;
@@ -77,14 +77,14 @@ export interface FactsDeps {
   readonly routes: Pick<Routes, 'faults'>;
   readonly supervisor: Pick<Supervisor, 'failureOf'>;
   readonly provisioner: Pick<Provisioner, 'list'>;
-  readonly probe: Probe;
+  readonly probe: MachineProbe;
   readonly settings: Settings;
   readonly volumeWatch: Pick<VolumeWatch, 'problemsOf'>;
   readonly now: () => Date;
 }
 
 /** `host`: one of the app's; absent: its own. */
-export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Promise<Facts> {
+export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Promise<DiagnosisFacts> {
   const { store, probe, settings, now } = deps;
   const release = app.release === null ? null : await store.release(app.name, app.release);
   const units = servingUnits(app, await store.units(app.name));
@@ -144,14 +144,14 @@ async function certificateProblemOf({ store, settings, now }: FactsDeps, host: s
     : (records.find(({ problem }) => problem !== '')?.problem ?? '');
 }
 
-async function unresolvedOf(probe: Probe, names: readonly string[]): Promise<string[]> {
+async function unresolvedOf(probe: MachineProbe, names: readonly string[]): Promise<string[]> {
   // A wildcard is no name that could be looked up; browsers know localhost without asking anybody.
   const asked = names.filter((name) => !name.startsWith('*.') && !/(?:^|\.)localhost$/.test(name));
   const found = await Promise.all(asked.map((name) => probe.resolves(name)));
   return asked.filter((_, at) => found[at] === false);
 }
 
-async function deafUnitsOf(probe: Probe, units: readonly Unit[]): Promise<Map<string, string>> {
+async function deafUnitsOf(probe: MachineProbe, units: readonly Unit[]): Promise<Map<string, string>> {
   const deaf = new Map<string, string>();
   await Promise.all(
     units.map(async ({ id, state, address }) => {
@@ -164,7 +164,7 @@ async function deafUnitsOf(probe: Probe, units: readonly Unit[]): Promise<Map<st
 }
 
 /** Asked of units with a path to ask for. */
-async function healthOf(probe: Probe, units: readonly Unit[], release: Release | null) {
+async function healthOf(probe: MachineProbe, units: readonly Unit[], release: Release | null) {
   const found = new Map<string, ProbeAnswer>();
   if (release === null) return found;
   await Promise.all(
@@ -205,10 +205,10 @@ function failuresOf(deps: FactsDeps, app: App, units: readonly Unit[], deploy: D
 }
 
 /** A sentence, after a space: why the engine has not started the unit yet; '' where it has, or says nothing. */
-export function engineSays({ seen }: Pick<Facts, 'seen'>, { id }: Unit): string {
+export function engineSays({ seen }: Pick<DiagnosisFacts, 'seen'>, { id }: Unit): string {
   const unit = seen.get(id);
-  const isTold = unit?.state === 'waiting' || unit?.state === 'unknown';
-  return !isTold || unit.reason === '' ? '' : ` Its engine says: ${unit.reason.replace(/\.$/, '')}.`;
+  const isExplained = unit?.state === 'waiting' || unit?.state === 'unknown';
+  return !isExplained || unit.reason === '' ? '' : ` Its engine says: ${unit.reason.replace(/\.$/, '')}.`;
 }
 
 /** For people: `web shop/0`. */
@@ -217,11 +217,11 @@ export function nameOf(unit: Unit): string {
 }
 
 /** Those that should be running. */
-export function wantedUnits({ app, units }: Facts): Unit[] {
+export function wantedUnits({ app, units }: DiagnosisFacts): Unit[] {
   return units.filter(({ process, state }) => state !== 'stopped' && !app.stoppedProcesses.includes(process));
 }
 
 /** Those that are to answer at the host name that is asked about. */
-export function answeringUnits(facts: Facts): Unit[] {
+export function answeringUnits(facts: DiagnosisFacts): Unit[] {
   return wantedUnits(facts).filter(({ process }) => process === facts.process);
 }

@@ -1,8 +1,8 @@
 /** One link of the chain between a visitor and an app. */
 import type { FailureCause } from '../failure.ts';
-import type { Facts, KnownFailure } from './facts.ts';
+import type { DiagnosisFacts, KnownFailure } from './facts.ts';
 
-export interface Broken {
+export interface BrokenLink {
   /** One or two sentences for people: what is broken, and why. */
   readonly cause: string;
   /** What mends it, or shows what to mend; a command line, or a sentence where there is none. */
@@ -11,16 +11,16 @@ export interface Broken {
   readonly lines?: readonly string[];
 }
 
-export interface Link {
+export interface DiagnosisLink {
   readonly name: string;
   /** What it asks, for people. */
   readonly asks: string;
   /** Null: the link holds. Pure. */
-  check(facts: Facts): Broken | null;
+  check(facts: DiagnosisFacts): BrokenLink | null;
 }
 
 /** The first known failure with one of these causes, as a broken link. */
-export function brokenBy({ failures }: Facts, causes: readonly FailureCause[]): Broken | null {
+export function brokenBy({ failures }: DiagnosisFacts, causes: readonly FailureCause[]): BrokenLink | null {
   const found: KnownFailure | undefined = failures.find(({ cause }) => causes.includes(cause));
   return found === undefined ? null : { cause: found.message, command: found.command };
 }

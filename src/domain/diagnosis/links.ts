@@ -2,7 +2,7 @@
  * The chain from a visitor to an answer. Each link comes before those that its break would break too, so the first one that
  * is broken is the cause.
  */
-import type { Link } from './link.ts';
+import type { DiagnosisLink } from './link.ts';
 import { answerLink } from './links/answer.ts';
 import { certificateLink } from './links/certificate.ts';
 import { deployLink } from './links/deploy.ts';
@@ -19,7 +19,7 @@ import { rulesLink } from './links/rules.ts';
 import { stateLink } from './links/state.ts';
 import { unitLink } from './links/unit.ts';
 
-export const LINKS: readonly Link[] = [
+export const LINKS: readonly DiagnosisLink[] = [
   nameLink,
   deployLink,
   stateLink,

@@ -45,7 +45,7 @@ export interface DiskSpace {
   readonly totalFiles: number;
 }
 
-export interface Probe {
+export interface MachineProbe {
   /** '' when something accepts connections there; otherwise why not, completing "it ...". */
   connect(address: Address): Promise<string>;
   request(request: ProbeRequest): Promise<ProbeAnswer>;

@@ -1,12 +1,12 @@
 /** The reserve of the platform: new code is refused before the disk is so full that databases and apps suffer. */
 import { inTime } from '../../lib/deadline.ts';
-import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
+import type { DiskSpace, MachineProbe } from '../diagnosis/probe.ts';
 import { isDiskFull, isPlatformError, PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { DiskHolders } from './disk-holders.ts';
 
 export interface DiskRoomDeps {
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
   readonly holders: DiskHolders;
 }

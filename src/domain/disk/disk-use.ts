@@ -1,7 +1,7 @@
 /** Use case of operators: how full the disk is, and who holds what of it. */
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
-import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
+import type { DiskSpace, MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { DiskHolder, DiskHolders } from './disk-holders.ts';
 import { demandSome } from './disk-room.ts';
@@ -23,7 +23,7 @@ export interface DiskUse {
 }
 
 interface DiskUseDeps {
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly holders: DiskHolders;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
 }

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
-import type { Probe } from '../diagnosis/probe.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { announce } from '../webhooks/occurrence.ts';
@@ -12,7 +12,7 @@ import { describedSpace, isLow } from './disk-room.ts';
 
 interface DiskWatchDeps {
   readonly store: Pick<Store, 'setting' | 'transact'>;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
   readonly logger: Logger;
   readonly now: () => Date;

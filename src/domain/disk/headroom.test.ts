@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Glance } from './glance.ts';
+import { CountSchedule } from './count-schedule.ts';
 import { ENDLESS, pauseMs, smallest } from './headroom.ts';
 
 const GIB = 1024 ** 3;
@@ -31,11 +31,11 @@ it('the smallest of several is that of each kind', () => {
 });
 
 it('before the first count nobody knows what is held, so it comes soon', () => {
-  const glance = new Glance({ everyMs: 30_000, rest: 1, longestRestMs: 2_000 });
-  expect(glance.pauseMs()).toBe(500);
+  const schedule = new CountSchedule({ everyMs: 30_000, rest: 1, longestRestMs: 2_000 });
+  expect(schedule.pauseMs()).toBe(500);
   const space = { freeBytes: 100 * GIB, totalBytes: 200 * GIB, freeFiles: 1_000_000, totalFiles: 2_000_000 };
-  const kinds = glance.due(space, 1);
+  const kinds = schedule.due(space, 1);
   expect(kinds).toEqual(['bytes', 'files']);
-  glance.counted(kinds, ENDLESS, 1);
-  expect(glance.pauseMs()).toBe(10_000);
+  schedule.counted(kinds, ENDLESS, 1);
+  expect(schedule.pauseMs()).toBe(10_000);
 });

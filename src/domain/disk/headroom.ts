@@ -1,6 +1,6 @@
 /**
  * Pure: how much of the disk can be taken before any unit holds more than it may. Nobody has to be counted until so much less is free: so a
- * glance at the free space stands for all of them, and how soon it is to be repeated follows from how much is left.
+ * look at the free space stands for all of them, and how soon it is to be repeated follows from how much is left.
  */
 
 /** Bytes and files; Infinity where nothing is limited. */
@@ -32,7 +32,7 @@ export function smallest(rooms: Iterable<Room>): Room {
   return least;
 }
 
-/** Until the next glance. `perSecond`: what was taken lately. */
+/** Until the next look. `perSecond`: what was taken lately. */
 export function pauseMs(left: Room, perSecond: Room): number {
   const { bytes, files } = each((kind) => {
     const calm = bounded((left[kind] / UNSEEN[kind]) * 1000, SOONEST_MS);

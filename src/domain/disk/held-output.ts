@@ -35,15 +35,15 @@ export class HeldOutput {
     const exhausted = isLow || this.#wasLow ? await provisioner.holdOutput() : [];
     if (isFullNow || this.#wasFull) for (const id of exhausted) this.#mute.set(id, this.#mute.get(id) ?? at);
     [this.#wasLow, this.#wasFull] = [isLow, isFullNow];
-    if (!isLow && this.#mute.size > 0) await this.#tell(at);
+    if (!isLow && this.#mute.size > 0) await this.#report(at);
   }
 
-  async #tell(at: string): Promise<void> {
+  async #report(at: string): Promise<void> {
     const { store, journal } = this.#deps;
     const units = await store.allUnits();
-    const told = [...this.#mute];
+    const muted = [...this.#mute];
     this.#mute.clear();
-    for (const [id, since] of told) {
+    for (const [id, since] of muted) {
       const unit = units.find((one) => one.id === id);
       if (unit === undefined) continue;
       const whose = `${unit.process} ${unitName(unit)}`;

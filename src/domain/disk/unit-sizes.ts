@@ -5,7 +5,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { Journal } from '../logs/journal.ts';
-import type { Probe } from '../diagnosis/probe.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
@@ -14,12 +14,12 @@ import { servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { isLow } from './disk-room.ts';
 import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
-import { Glance, type Kind } from './glance.ts';
+import { CountSchedule, type RoomKind } from './count-schedule.ts';
 import { each, type Room, smallest } from './headroom.ts';
 
 interface UnitSizesDeps extends HeldOutputDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly survey: Pick<DiskSurvey, 'units'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown' | 'endOutgrown'>;
   readonly provisioner: Pick<Provisioner, 'holdOutput'>;
@@ -50,7 +50,7 @@ export class UnitSizes {
   readonly #limits = new Map<string, number>();
   /** Unit's id -> as last counted. */
   #sizes = new Map<string, Room>();
-  readonly #glance = new Glance(PACE);
+  readonly #schedule = new CountSchedule(PACE);
   #isDiskLow = false;
   readonly #heldOutput: HeldOutput;
   #stop: (() => Promise<void>) | null = null;
@@ -62,7 +62,7 @@ export class UnitSizes {
 
   /** How soon it is to be looked again. */
   get pauseMs(): number {
-    const pauseMs = this.#glance.pauseMs(this.#deps.settings.diskReserveBytes);
+    const pauseMs = this.#schedule.pauseMs(this.#deps.settings.diskReserveBytes);
     return this.#isDiskLow ? Math.min(pauseMs, LOOK_WHEN_LOW_MS) : pauseMs;
   }
 
@@ -85,17 +85,17 @@ export class UnitSizes {
       const isDiskLow = (this.#isDiskLow = isLow(space, settings));
       await this.#heldOutput.look(space, isDiskLow);
       const begun = performance.now();
-      const kinds = this.#glance.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
+      const kinds = this.#schedule.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
       if (kinds.length === 0) return;
       const headroom = await this.#count(kinds, isDiskLow);
-      this.#glance.counted(kinds, headroom, performance.now() - begun);
+      this.#schedule.counted(kinds, headroom, performance.now() - begun);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
     }
   }
 
   /** What may be taken until one of them holds too much. */
-  async #count(kinds: readonly Kind[], isDiskLow: boolean): Promise<Room> {
+  async #count(kinds: readonly RoomKind[], isDiskLow: boolean): Promise<Room> {
     const watched = new Map((await this.#watched()).map((one) => [one.unit.id, one]));
     const ended = new Map<string, Promise<void>>();
     const before = this.#sizes;
@@ -189,7 +189,7 @@ function endless(limit: number): number {
 }
 
 /** Why a unit holds too much. */
-function outgrown(kind: Kind, held: number, limit: Room): string {
+function outgrown(kind: RoomKind, held: number, limit: Room): string {
   if (kind === 'bytes') return `it has written ${mib(held)}, and a unit may hold ${mib(limit.bytes)}`;
   return `it has made ${held} files, and a unit may hold ${limit.files}`;
 }

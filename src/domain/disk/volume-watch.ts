@@ -5,8 +5,8 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
-import type { Probe } from '../diagnosis/probe.ts';
-import { Glance } from './glance.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
+import { CountSchedule } from './count-schedule.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
@@ -30,14 +30,14 @@ interface VolumeWatchDeps {
   readonly volumeHost: Pick<VolumeHost, 'hold' | 'size' | 'restrict' | 'isRestricted'>;
   readonly provisioner: Pick<Provisioner, 'supports'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown'>;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly journal: Journal;
   readonly logger: Logger;
 }
 
 export class VolumeWatch {
   readonly #deps: VolumeWatchDeps;
-  readonly #glance = new Glance(PACE);
+  readonly #schedule = new CountSchedule(PACE);
   /** `<app>/<name>` -> a sentence about it. */
   #full = new Map<string, string>();
   /** As #limits() said when they were looked at. */
@@ -50,8 +50,8 @@ export class VolumeWatch {
 
   start(): void {
     this.#stop ??= repeatedly(
-      () => Math.min(this.#glance.pauseMs(), NEWCOMERS_MS),
-      (signal) => this.glance(signal),
+      () => Math.min(this.#schedule.pauseMs(), NEWCOMERS_MS),
+      (signal) => this.check(signal),
     );
   }
 
@@ -65,15 +65,15 @@ export class VolumeWatch {
   }
 
   /** Looks when it is time to. */
-  async glance(signal?: AbortSignal): Promise<void> {
+  async check(signal?: AbortSignal): Promise<void> {
     const begun = performance.now();
-    const due = this.#glance.due(await this.#deps.probe.disk(), begun);
+    const due = this.#schedule.due(await this.#deps.probe.disk(), begun);
     const limits = await this.#limits();
     const kinds = limits === this.#seen ? due : BYTES;
     if (!kinds.includes('bytes')) return;
     this.#seen = limits;
     const bytes = await this.look(signal);
-    this.#glance.counted(kinds, { bytes, files: Infinity }, performance.now() - begun);
+    this.#schedule.counted(kinds, { bytes, files: Infinity }, performance.now() - begun);
   }
 
   /**

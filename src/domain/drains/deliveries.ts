@@ -72,7 +72,7 @@ export class DrainDeliveries {
    * at all, and its cursor is forgotten.
    */
   async changed(id: string): Promise<void> {
-    this.#news.tell('drains', id);
+    this.#news.publish('drains', id);
     await this.#change(id);
   }
 

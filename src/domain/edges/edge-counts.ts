@@ -9,30 +9,30 @@ const NONE: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 export class EdgeCounts {
   /** By app. */
   readonly #sums = new Map<string, AppTraffic>();
-  /** By edge and app, as it has told last. */
-  readonly #told = new Map<string, Map<string, AppTraffic>>();
+  /** By edge and app, as it has reported last. */
+  readonly #reported = new Map<string, Map<string, AppTraffic>>();
 
   of(app: string): AppTraffic {
     return this.#sums.get(app) ?? NONE;
   }
 
   /** `edge`: its instance. */
-  tell(edge: string, app: string, counted: AppTraffic): void {
-    const told = this.#told.get(edge) ?? new Map<string, AppTraffic>();
-    this.#told.delete(edge);
-    this.#told.set(edge, told);
-    for (const oldest of this.#told.keys()) {
-      if (this.#told.size <= MOST_KEPT) break;
-      this.#told.delete(oldest);
+  report(edge: string, app: string, counted: AppTraffic): void {
+    const reported = this.#reported.get(edge) ?? new Map<string, AppTraffic>();
+    this.#reported.delete(edge);
+    this.#reported.set(edge, reported);
+    for (const oldest of this.#reported.keys()) {
+      if (this.#reported.size <= MOST_KEPT) break;
+      this.#reported.delete(oldest);
     }
-    const before = told.get(app);
-    told.set(app, counted);
+    const before = reported.get(app);
+    reported.set(app, counted);
     if (before !== undefined) this.#sums.set(app, together(this.of(app), since(before, counted)));
   }
 
   /** Apps that there are no more. */
   keepOnly(apps: ReadonlySet<string>): void {
-    for (const counts of [this.#sums, ...this.#told.values()])
+    for (const counts of [this.#sums, ...this.#reported.values()])
       for (const app of counts.keys()) if (!apps.has(app)) counts.delete(app);
   }
 }

@@ -86,7 +86,7 @@ export class EdgesRouter implements Router {
   async traffic(app: string): Promise<AppTraffic> {
     const own = this.#deps.own.traffic(app);
     if (this.#edges.size === 0 && !this.#hadEdges) return own;
-    await this.#each(async (edge) => this.#counts.tell(edge.greeting.instance, app, await edge.traffic(app)));
+    await this.#each(async (edge) => this.#counts.report(edge.greeting.instance, app, await edge.traffic(app)));
     return together(await own, this.#counts.of(app));
   }
 

@@ -24,12 +24,12 @@ export interface Healer {
 }
 
 /** healed: put in order; left: something was busy with it, or it was in order by then; failed: it could not be put in order. */
-export type Outcome = 'healed' | 'left' | 'failed';
+export type HealingOutcome = 'healed' | 'left' | 'failed';
 
 export interface Treatment {
   readonly target: string;
   readonly problem: string;
-  readonly outcome: Outcome;
+  readonly outcome: HealingOutcome;
   /** What was done, or why not. */
   readonly action: string;
 }

@@ -2,13 +2,13 @@
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { DEPLOY_STATES, type DeployState, FINISHED } from '../deploys/deploy.ts';
-import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
+import type { DiskSpace, MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { Host, MachineNow, PlatformProcess, Program } from './host.ts';
+import type { Host, MachineNow, PlatformProcess, InstalledProgram } from './host.ts';
 
 export interface HealthReport {
-  readonly programs: readonly Program[];
+  readonly programs: readonly InstalledProgram[];
   readonly processes: readonly PlatformProcess[];
   readonly machine: MachineNow;
   /** Null where it cannot be asked. */
@@ -27,7 +27,7 @@ export interface Health {
 
 interface HealthDeps {
   readonly store: Pick<Store, 'product' | 'unfinishedDeploys'>;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly host: Host;
   readonly settings: Pick<Settings, 'buildSlots' | 'diskReserveBytes'>;
 }

@@ -1,6 +1,6 @@
 /** Contract: looks at what the platform itself runs on. Implementation: backends/host. Never throws; bounded in time. */
 
-export interface Program {
+export interface InstalledProgram {
   readonly name: string;
   /** '' where it does not say. */
   readonly version: string;
@@ -29,7 +29,7 @@ export interface MachineNow {
 
 export interface Host {
   /** What the platform is made with, the kernel included. */
-  programs(): Promise<readonly Program[]>;
+  programs(): Promise<readonly InstalledProgram[]>;
   /** Those of the platform, control first; none of an app. */
   processes(): Promise<readonly PlatformProcess[]>;
   machine(): MachineNow;

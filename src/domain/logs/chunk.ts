@@ -1,6 +1,6 @@
 /** Entries that came one after the other, as all who follow a log see them: what several of them want of it is picked out once. */
 import type { LogEntry } from './entry.ts';
-import type { Wanted } from './wanted.ts';
+import type { LogSelection } from './wanted.ts';
 
 /** So many kinds of readers share what is picked out for them; others have their own. */
 const SHARED_KINDS = 8;
@@ -31,7 +31,7 @@ export class Chunk {
   }
 
   /** The very same array for all who want the same. */
-  pick({ key, isOne }: Wanted): readonly LogEntry[] {
+  pick({ key, isOne }: LogSelection): readonly LogEntry[] {
     if (isOne === null) return this.entries;
     const known = this.#picked.get(key);
     if (known !== undefined) return known;

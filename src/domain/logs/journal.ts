@@ -45,7 +45,7 @@ export class Journal {
   #count(app: string, entries: number): void {
     this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + entries);
     this.#wake(app);
-    this.#news.tell('log', app);
+    this.#news.publish('log', app);
   }
 
   /** A message of the platform itself (source `tancho`). A log that cannot be written must not fail the operation. */

@@ -127,10 +127,10 @@ class Tail {
     this.#isReading = true;
     void this.#read()
       .then(
-        () => this.#tell(({ resolve }) => resolve()),
+        () => this.#settle(({ resolve }) => resolve()),
         (error: unknown) => {
           this.#isBehind = true;
-          this.#tell(({ reject }) => reject(error));
+          this.#settle(({ reject }) => reject(error));
         },
       )
       .finally(() => {
@@ -139,10 +139,10 @@ class Tail {
       });
   }
 
-  #tell(tell: (waiter: Waiter) => void): void {
+  #settle(settle: (waiter: Waiter) => void): void {
     const waiters = [...this.#waiters];
     this.#waiters.clear();
-    for (const waiter of waiters) tell(waiter);
+    for (const waiter of waiters) settle(waiter);
   }
 
   /** One page: the quickest of those who follow has the next one read, so that what is kept goes on at their pace. */

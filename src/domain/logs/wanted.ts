@@ -2,12 +2,12 @@
 import type { LogEntry, LogFilter } from './entry.ts';
 
 /** What entries of one origin have in common. */
-export type Origin = Pick<LogEntry, 'source' | 'unit' | 'unitId' | 'release'>;
+export type LogOrigin = Pick<LogEntry, 'source' | 'unit' | 'unitId' | 'release'>;
 
 /** Of the id of a unit, or the whole of it. */
 const ID_START = /^[0-9a-f]{1,64}$/;
 
-export function isWantedOrigin(filter: LogFilter): (origin: Origin) => boolean {
+export function isWantedOrigin(filter: LogFilter): (origin: LogOrigin) => boolean {
   const { source: wanted, unit: name, process, releases } = filter;
   const isIdStart = name !== undefined && ID_START.test(name);
   return ({ source, unit, unitId, release }) => {
@@ -20,7 +20,7 @@ export function isWantedOrigin(filter: LogFilter): (origin: Origin) => boolean {
 }
 
 /** What a reader wants of what comes. */
-export interface Wanted {
+export interface LogSelection {
   /** The same for all who want the same. */
   readonly key: string;
   /** Null: every entry is wanted. */
@@ -28,7 +28,7 @@ export interface Wanted {
 }
 
 /** By everything but a pattern, which takes longer. */
-export function wantedBy(filter: LogFilter): Wanted {
+export function wantedBy(filter: LogFilter): LogSelection {
   const { source, unit, process, releases, since, contains } = filter;
   const asked = [source, unit, process, releases, since, contains];
   if (asked.every((one) => one === undefined)) return { key: '', isOne: null };

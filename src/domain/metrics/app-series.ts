@@ -1,6 +1,6 @@
 /** What is known of one app over time since the platform began: every ten seconds, every minute, every quarter of an hour. */
 import { type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
-import { COARSE, FINE, Level, LEVELS, type LevelPoint, type Sample } from './level.ts';
+import { COARSE, FINE, MetricLevel, LEVELS, type LevelPoint, type Sample } from './level.ts';
 
 /** Counters since the platform began to look; they never go back. */
 export interface Totals {
@@ -16,7 +16,7 @@ export class AppSeries {
   readonly createdAt: string;
   totals: Totals = { cpuMs: 0, restarts: 0, requests: 0, failures: 0, answers: NO_ANSWERS };
   latest: Sample | null = null;
-  readonly levels: readonly Level[] = LEVELS.map((shape) => new Level(shape));
+  readonly levels: readonly MetricLevel[] = LEVELS.map((shape) => new MetricLevel(shape));
 
   constructor(createdAt = '') {
     this.createdAt = createdAt;

@@ -1,10 +1,10 @@
 /** What is known of one app, a step of one length at a time: the newest in memory, what is older is in the store (metrics-archive.ts). */
 import { type AnswerCounts, answersCounted, answersTogether, NO_ANSWERS, quantileMs } from '../../lib/answer-counts.ts';
-import { type Point, Ring, type Row } from './ring.ts';
+import { type Point, Ring, type MetricRow } from './ring.ts';
 
 export const FIELDS = ['cpuMillis', 'memoryBytes', 'units', 'restarts', 'requests', 'failures', 'logLines'] as const;
 type Field = (typeof FIELDS)[number];
-export type Sample = Row<Field>;
+export type Sample = MetricRow<Field>;
 /** Their mean tells something, and not their sum. */
 const LEVELS_OF: ReadonlySet<Field> = new Set(['cpuMillis', 'memoryBytes', 'units']);
 
@@ -42,7 +42,7 @@ export const LEVELS: readonly LevelShape[] = [FINE, COARSE, YEAR];
 
 const NO_ROW = rowOf(NO_ANSWERS);
 
-export class Level {
+export class MetricLevel {
   readonly shape: LevelShape;
   /** Up to which step it is stored. */
   storedTo = 0;
@@ -90,7 +90,10 @@ export function together(one: LevelPoint, other: LevelPoint): LevelPoint {
     if (QUANTILES.has(field as AnswerField)) return Math.max(a[field], b[field]);
     return a[field] + b[field];
   };
-  return { atMs: one.atMs, values: Object.fromEntries(LEVEL_FIELDS.map((f) => [f, value(f)])) as Row<LevelField> };
+  return {
+    atMs: one.atMs,
+    values: Object.fromEntries(LEVEL_FIELDS.map((f) => [f, value(f)])) as MetricRow<LevelField>,
+  };
 }
 
 /** So few steps that a page can show them, each of as many as it takes. */
@@ -111,7 +114,7 @@ function fieldsBy(value: (field: Field) => number): Record<Field, number> {
   return Object.fromEntries(FIELDS.map((field) => [field, value(field)])) as Record<Field, number>;
 }
 
-function rowOf(answers: AnswerCounts): Row<AnswerField> {
+function rowOf(answers: AnswerCounts): MetricRow<AnswerField> {
   const [status1xx = 0, status2xx = 0, status3xx = 0, status4xx = 0, status5xx = 0] = answers.classes;
   const [p50Ms, p95Ms, p99Ms] = [quantileMs(answers, 0.5), quantileMs(answers, 0.95), quantileMs(answers, 0.99)];
   return { status1xx, status2xx, status3xx, status4xx, status5xx, p50Ms, p95Ms, p99Ms };

@@ -4,14 +4,14 @@ import type { AppSeries } from './app-series.ts';
 import type { KeptMetrics, MetricsChunk } from './kept-metrics.ts';
 import {
   LEVEL_FIELDS,
-  type Level,
+  type MetricLevel,
   type LevelField,
   type LevelPoint,
   LEVELS,
   type LevelShape,
   together,
 } from './level.ts';
-import type { Row } from './ring.ts';
+import type { MetricRow } from './ring.ts';
 
 /** Between two times; what a kill takes is younger than this. */
 const EVERY_MS = 300_000;
@@ -72,7 +72,7 @@ export class MetricsArchive {
   }
 
   /** The pieces that the points belong to, with what is in them already. */
-  async #withStored(app: string, { shape }: Level, points: readonly LevelPoint[]): Promise<MetricsChunk[]> {
+  async #withStored(app: string, { shape }: MetricLevel, points: readonly LevelPoint[]): Promise<MetricsChunk[]> {
     const chunkMs = shape.stepMs * shape.chunkSteps;
     const chunks: MetricsChunk[] = [];
     for (const [startMs, own] of Map.groupBy(points, ({ atMs }) => Math.floor(atMs / chunkMs) * chunkMs)) {
@@ -124,7 +124,7 @@ function opened({ data, startMs, stepMs }: MetricsChunk): LevelPoint[] {
   for (let step = 0; step < steps; step += 1) {
     const value = (at: number): number => (at < fields ? (values[3 + at * steps + step] ?? Number.NaN) : 0);
     if (Number.isNaN(value(0))) continue;
-    const row = Object.fromEntries(LEVEL_FIELDS.map((field, at) => [field, value(at)])) as Row<LevelField>;
+    const row = Object.fromEntries(LEVEL_FIELDS.map((field, at) => [field, value(at)])) as MetricRow<LevelField>;
     points.push({ atMs: startMs + step * stepMs, values: row });
   }
   return points;

@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
 import { LEVELS, type LevelPoint, thinned, YEAR } from './level.ts';
 import { merged, type MetricsArchive } from './metrics-archive.ts';
-import type { Probe } from '../diagnosis/probe.ts';
+import type { MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { PlatformCounters } from './platform-counters.ts';
 import { platformText } from './platform-gauges.ts';
@@ -43,7 +43,7 @@ interface TextDeps {
   readonly store: Pick<Store, 'auditHead' | 'bytes' | 'unfinishedDeploys'>;
   readonly sampler: MetricsSampler;
   readonly counters: PlatformCounters;
-  readonly probe: Pick<Probe, 'disk'>;
+  readonly probe: Pick<MachineProbe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
 }
 

@@ -1,10 +1,10 @@
 /** The newest values of some fields, one row per step of time: bounded, and what is older is overwritten. */
-export type Row<F extends string> = Readonly<Record<F, number>>;
+export type MetricRow<F extends string> = Readonly<Record<F, number>>;
 
 export interface Point<F extends string> {
   /** Beginning of the step, in milliseconds since 1970. */
   readonly atMs: number;
-  readonly values: Row<F>;
+  readonly values: MetricRow<F>;
 }
 
 export class Ring<F extends string> {
@@ -24,7 +24,7 @@ export class Ring<F extends string> {
   }
 
   /** What is put into the same step later replaces what was there. Older than the ring is long: nothing happens. */
-  put(atMs: number, row: Row<F>): void {
+  put(atMs: number, row: MetricRow<F>): void {
     const step = Math.floor(atMs / this.stepMs);
     const slot = step % this.#slots;
     if ((this.#steps[slot] ?? 0) > step) return;
@@ -44,8 +44,8 @@ export class Ring<F extends string> {
     return points;
   }
 
-  #row(slot: number): Row<F> {
+  #row(slot: number): MetricRow<F> {
     const values = this.#fields.map((field, at) => [field, this.#values[slot * this.#fields.length + at] ?? 0]);
-    return Object.fromEntries(values) as Row<F>;
+    return Object.fromEntries(values) as MetricRow<F>;
   }
 }

@@ -5,7 +5,7 @@ import { appUrl, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { ROUTED_PROCESS, servingUnits } from '../units/unit.ts';
 import { assetsOf } from './assets.ts';
-import type { Probe, ProbeAnswer } from '../diagnosis/probe.ts';
+import type { MachineProbe, ProbeAnswer } from '../diagnosis/probe.ts';
 import { refusalOf } from './refused-hosts.ts';
 
 export interface PageProblem {
@@ -19,7 +19,7 @@ export interface PageProblem {
 
 export interface PageDeps {
   readonly store: Pick<Store, 'units'>;
-  readonly probe: Pick<Probe, 'request'>;
+  readonly probe: Pick<MachineProbe, 'request'>;
   readonly settings: Pick<Settings, 'domain' | 'edgePort' | 'tlsPort' | 'presents'>;
 }
 

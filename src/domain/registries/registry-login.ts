@@ -15,7 +15,7 @@ export interface RegistryLogin {
 }
 
 /** What a registry is shown. */
-export interface Login {
+export interface RegistryCredentials {
   readonly user: string;
   readonly password: string;
 }
@@ -37,7 +37,7 @@ export function checkRegistryHost(host: unknown): string {
 }
 
 /** Throws `registry.invalid`. */
-export function checkLogin(user: unknown, password: unknown): Login {
+export function checkLogin(user: unknown, password: unknown): RegistryCredentials {
   const isGood =
     typeof user === 'string' &&
     typeof password === 'string' &&
@@ -57,7 +57,7 @@ export function checkLogin(user: unknown, password: unknown): Login {
 }
 
 /** By host; what a team has for itself comes before what all have. */
-export function loginsOf(all: readonly RegistryLogin[], team: string): Map<string, Login> {
+export function loginsOf(all: readonly RegistryLogin[], team: string): Map<string, RegistryCredentials> {
   const mine = all.filter((login) => login.team === '' || login.team === team);
   const sorted = [...mine].sort((a, b) => Number(a.team !== '') - Number(b.team !== ''));
   return new Map(sorted.map(({ host, user, password }) => [host, { user, password }]));

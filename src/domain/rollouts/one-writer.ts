@@ -41,7 +41,7 @@ export async function makeWay(deps: OneWriterDeps, { plan, units, leaving }: Cha
     if (release !== null && heldBy(release, unit.process, single).some((name) => wanted.has(name))) holders.push(unit);
   }
   if (holders.length === 0) return [];
-  tell(plan.say, [...wanted], holders);
+  warn(plan.say, [...wanted], holders);
   // Out of the routes first, so that what it is working on is answered.
   for (const { id } of holders) await deps.units.makeWay(id);
   await routes.publish(plan.app.name);
@@ -59,7 +59,7 @@ function heldBy({ mounts }: Release, process: string, single: ReadonlySet<string
     .filter((name) => single.has(name));
 }
 
-function tell(say: Say, volumes: readonly string[], holders: readonly Unit[]): void {
+function warn(say: Say, volumes: readonly string[], holders: readonly Unit[]): void {
   const who = holders.map((unit) => `${unit.process} ${unitName(unit)}`).join(', ');
   say(` !     Only one unit may have the volume ${volumes.join(', ')}: ${who} is ended before the new one starts.`);
   say('       Until that is ready nobody answers in its place, and requests fail.');

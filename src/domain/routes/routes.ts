@@ -86,7 +86,7 @@ export class Routes {
    */
   publish(...apps: readonly string[]): Promise<void> {
     this.#markStale(apps.length === 0 ? 'all' : apps);
-    for (const app of apps.length === 0 ? [''] : apps) this.#news.tell('routes', app);
+    for (const app of apps.length === 0 ? [''] : apps) this.#news.publish('routes', app);
     return this.#publishStale();
   }
 

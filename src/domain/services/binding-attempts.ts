@@ -89,13 +89,13 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
         let mayBeThere = true;
         let isAnswered = true;
         const notified: string[] = [];
-        const telling = (unitHost: string): Promise<void> => {
+        const onNotify = (unitHost: string): Promise<void> => {
           notified.push(unitHost);
           return store.transact((tx) => tx.updateBinding(binding.id, { unitHosts: [UNCONFIRMED + unitHost] }));
         };
         try {
           const service = await demandService(store, instance.service);
-          const answered = await provider.bind(service, instance, binding, telling).catch((thrown: unknown) => {
+          const answered = await provider.bind(service, instance, binding, onNotify).catch((thrown: unknown) => {
             if (!(thrown instanceof EndpointFailure)) throw thrown;
             mayBeThere = thrown.mayHaveHappened;
             isAnswered = isOver(thrown);

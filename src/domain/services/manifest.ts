@@ -7,7 +7,7 @@ import { PlatformError } from '../errors.ts';
 import { isServiceName } from './service.ts';
 import { ENDPOINT_KINDS, type EndpointKind } from './service-endpoint.ts';
 
-export interface Manifest {
+export interface ServiceManifest {
   readonly id: string;
   /** Null: http, or as before. */
   readonly kind: EndpointKind | null;
@@ -37,7 +37,7 @@ const SAID = -1;
 const MAX_ERRORS = 20;
 
 /** Throws PlatformError `manifest.invalid`. Keys that are not known mean nothing: other platforms have more. */
-export function parseManifest(text: string): Manifest {
+export function parseManifest(text: string): ServiceManifest {
   const beyond = beyondYamlBounds(text);
   if (beyond !== null) throw invalid([`line 1: the manifest ${beyond}`]);
   const lines = new LineCounter();
@@ -55,7 +55,7 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** The same from the fields of a form. */
-export function manifestOf(fields: Readonly<Record<string, string>>): Manifest {
+export function manifestOf(fields: Readonly<Record<string, string>>): ServiceManifest {
   const { id = '', endpoint = '', username = '', password = '', team = '', kind = '', restricted = '' } = fields;
   const reader = new Reader(null, null);
   return reader.check({ id, url: endpoint, username, password, team, kind, restricted }, {});
@@ -73,7 +73,7 @@ class Reader {
     this.#document = document;
   }
 
-  read(root: YAMLMap): Manifest {
+  read(root: YAMLMap): ServiceManifest {
     const endpoint = this.#valueOf(root, 'endpoint');
     const isMapping = isMap(endpoint);
     if (endpoint !== undefined && !isMapping) {
@@ -106,7 +106,7 @@ class Reader {
     return this.check(fields, positions);
   }
 
-  check(fields: Fields, positions: Readonly<Record<string, number | undefined>>): Manifest {
+  check(fields: Fields, positions: Readonly<Record<string, number | undefined>>): ServiceManifest {
     const { id, username, password, team, kind, restricted } = fields;
     const wrong = (field: string, message: string): void => {
       if (positions[field] !== SAID) this.#mistake(positions[field], message);

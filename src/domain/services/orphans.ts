@@ -191,12 +191,12 @@ export class Orphans {
     const { store, provider, logger } = this.#deps;
     if (hosts.length === 0) return [];
     const left = new Set(hosts);
-    const tell = (host: string): Promise<void> =>
-      bestEffort(logger, 'telling a provider that a unit has gone', async () => {
+    const notify = (host: string): Promise<void> =>
+      bestEffort(logger, 'notifying a provider that a unit has gone', async () => {
         await provider.unit('unbindUnit', on, host);
         left.delete(host);
       });
-    await Promise.all(hosts.map(tell));
+    await Promise.all(hosts.map(notify));
     await store.transact((tx) => tx.updateBinding(on.binding.id, { unitHosts: [...left] }));
     return [...left];
   }

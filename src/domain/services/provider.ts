@@ -91,12 +91,12 @@ export class Provider {
     service: Service,
     instance: Instance,
     binding: Binding,
-    telling: (unitHost: string) => Promise<void>,
+    onNotify: (unitHost: string) => Promise<void>,
   ): Promise<ReadonlyMap<string, string>> {
     const deadlineMs = this.#deadlines.changeMs;
     const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs, secrets: secretsOf(instance, binding) };
     return this.#ask(service, asked, (endpoint, call) =>
-      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), { ...call, telling }),
+      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), { ...call, onNotify }),
     );
   }
 

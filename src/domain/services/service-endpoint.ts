@@ -53,8 +53,8 @@ export interface EndpointCall {
   /** Id of the request or event that led to the call. */
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** Called by bind() before it tells the provider of a unit: from then on the provider may know it. */
-  readonly telling?: (unitHost: string) => Promise<void>;
+  /** Called by bind() before it notifies the provider of a unit: from then on the provider may know it. */
+  readonly onNotify?: (unitHost: string) => Promise<void>;
 }
 
 export interface EndpointPlan {

@@ -7,7 +7,7 @@ import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
-import type { Manifest } from './manifest.ts';
+import type { ServiceManifest } from './manifest.ts';
 import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
 import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
@@ -22,11 +22,11 @@ export interface Services {
   /** Of the caller's teams; an admin sees all. Sorted by name. */
   listOwned(caller: Caller): Promise<OwnedService[]>;
   /** Errors: access.denied for who is in no team; service.name_taken, team.not_found. */
-  create(caller: Caller, manifest: Manifest): Promise<Service>;
+  create(caller: Caller, manifest: ServiceManifest): Promise<Service>;
   /** Whether the caller may update it, before its manifest is looked at. Errors: service.not_found, access.denied. */
   demandOwned(caller: Caller, name: string): Promise<void>;
   /** Replaces what a manifest says; team, kind and restriction only when it names them. Errors: service.not_found, access.denied. */
-  update(caller: Caller, manifest: Manifest): Promise<void>;
+  update(caller: Caller, manifest: ServiceManifest): Promise<void>;
   /** Errors: service.not_found, access.denied, service.has_instances. */
   remove(caller: Caller, name: string): Promise<void>;
   /** For those who may use it. Errors: service.not_found, access.denied. */

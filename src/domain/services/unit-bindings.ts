@@ -74,7 +74,7 @@ export class UnitBindings {
     const { logger, retryMs = RETRY_MS } = this.#deps;
     if (this.#running !== null) return this.#schedule(retryMs);
     let isDone = false;
-    this.#running = bestEffort(logger, 'telling providers of units', async () => {
+    this.#running = bestEffort(logger, 'notifying providers of units', async () => {
       isDone = await this.#all();
     }).finally(() => {
       this.#running = null;
@@ -98,15 +98,15 @@ export class UnitBindings {
       const app = apps.get(name);
       const hosts = app === undefined ? [] : servingHosts(app, units.get(name) ?? []);
       if (hosts.join() === notified.join()) continue;
-      if (!(await this.#tell(id, instance, name))) isDone = false;
+      if (!(await this.#notify(id, instance, name))) isDone = false;
     }
     return isDone;
   }
 
   /** Not while the pair is being bound or unbound: a unit must not be let in after that. */
-  async #tell(id: string, instanceId: string, app: string): Promise<boolean> {
+  async #notify(id: string, instanceId: string, app: string): Promise<boolean> {
     const { store, leases, retryMs = RETRY_MS } = this.#deps;
-    const options = { waitMs: retryMs, holder: 'telling the provider of units' };
+    const options = { waitMs: retryMs, holder: 'notifying the provider of units' };
     try {
       return await leases.hold(bindingLease(instanceId, app), options, async () => {
         const binding = await store.binding(id);
@@ -151,7 +151,7 @@ export class UnitBindings {
     } catch (error) {
       if (!(error instanceof EndpointFailure)) throw error;
       const change = what === 'bindUnit' ? 'a new unit' : 'a unit that has gone';
-      await journal.note(on.binding.app, `${on.instance.name} could not be told of ${change}: ${error.message}`);
+      await journal.note(on.binding.app, `${on.instance.name} could not be notified of ${change}: ${error.message}`);
       return false;
     }
   }

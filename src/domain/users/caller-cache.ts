@@ -53,7 +53,7 @@ export class CallerCache {
 
   clear(): void {
     this.#forget();
-    this.#news.tell('callers', '');
+    this.#news.publish('callers', '');
   }
 
   #forget(): void {

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 50;
 /** A character is one or two units of a string. What is far too long is not even counted. */
 const MAX_UNITS = 2 * MAX_CHARACTERS;
 /** Hashing runs in the same few threads as all work on files, so it may never have them all. */
-const LANES = 2;
+const QUEUES = 2;
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Throws `user.invalid_password` (specification 4.7 and 8: 6 to 50 characters). */
@@ -27,7 +27,7 @@ export function checkPassword(password: unknown): string {
 const argon2 = () => import('@node-rs/argon2');
 
 export function hashPassword(password: string): Promise<string> {
-  return inLane(async () => (await argon2()).hash(password, COST));
+  return inQueue(async () => (await argon2()).hash(password, COST));
 }
 
 let decoy: Promise<string> | undefined;
@@ -37,7 +37,7 @@ export async function passwordMatches(passwordHash: string | null, password: str
   if (lengthOf(password) > MAX_CHARACTERS) return false;
   decoy ??= hashPassword('no account has this password');
   const known = passwordHash ?? (await decoy);
-  const matches = await inLane(async () => (await argon2()).verify(known, password));
+  const matches = await inQueue(async () => (await argon2()).verify(known, password));
   return matches && passwordHash !== null;
 }
 
@@ -45,10 +45,10 @@ function lengthOf(password: string): number {
   return password.length > MAX_UNITS ? password.length : [...password].length;
 }
 
-const lanes = new KeyedQueue();
+const queues = new KeyedQueue();
 let next = 0;
 
-function inLane<T>(work: () => Promise<T>): Promise<T> {
-  next = (next + 1) % LANES;
-  return lanes.run(`${next}`, work);
+function inQueue<T>(work: () => Promise<T>): Promise<T> {
+  next = (next + 1) % QUEUES;
+  return queues.run(`${next}`, work);
 }

@@ -103,7 +103,7 @@ describe('networkOf', () => {
     const listeners: ((subject: string | null) => void)[][] = [[], []];
     /** Two controls: each is heard by the other one. */
     const news = [0, 1].map((own) => ({
-      tell: (_: string, subject: string) => (listeners[1 - own] ?? []).forEach((listener) => listener(subject)),
+      publish: (_: string, subject: string) => (listeners[1 - own] ?? []).forEach((listener) => listener(subject)),
       on: (_: string, listener: (subject: string | null) => void) => void listeners[own]?.push(listener),
       close: async () => {},
     }));

@@ -25,7 +25,7 @@ const ACCOUNT: Rule = { free: 30, maxWaitMs: 30_000 };
 const FIRST_WAIT_MS = 1_000;
 const FORGET_MS = 15 * 60_000;
 const MAX_ENTRIES = 20_000;
-const MAX_TOLD = 500;
+const MAX_PUBLISHED = 500;
 
 export class Throttle {
   readonly #counters = new Map<string, Counter>();
@@ -33,8 +33,8 @@ export class Throttle {
   readonly #now: () => Date;
   readonly #message: string;
   readonly #news: News;
-  /** Of what is told, for two attempts may be alike. */
-  #told = 0;
+  /** Numbers what is published, for two attempts may be alike. */
+  #published = 0;
 
   constructor(now: () => Date, news: News = NO_NEWS, message = 'Too many failed attempts to log in.') {
     this.#now = now;
@@ -45,12 +45,12 @@ export class Throttle {
       const [what, kind, ...facts] = subject === null ? [] : (JSON.parse(subject) as string[]);
       if (kind !== message) return;
       const [account = '', address = ''] = facts;
-      if (what === 'asked') this.#tellAll();
+      if (what === 'asked') this.#publishAll();
       else if (what === 'counted') this.#learn(facts);
       else if (what === 'failed') this.#count(account, address);
       else this.#forgive(account, address);
     });
-    this.#tell('asked');
+    this.#publish('asked');
   }
 
   /** Throws `auth.throttled` with details.retryAfterSeconds when this attempt comes too early. */
@@ -71,29 +71,29 @@ export class Throttle {
 
   failed(account: string, address: string): void {
     this.#count(account, address);
-    this.#tell('failed', account, address);
+    this.#publish('failed', account, address);
   }
 
   succeeded(account: string, address: string): void {
     this.#forgive(account, address);
-    this.#tell('succeeded', account, address);
+    this.#publish('succeeded', account, address);
   }
 
-  #tell(what: 'asked' | 'counted' | 'failed' | 'succeeded', ...facts: readonly string[]): void {
-    this.#told += 1;
-    this.#news.tell('throttle', JSON.stringify([what, this.#message, ...facts, String(this.#told)]));
+  #publish(what: 'asked' | 'counted' | 'failed' | 'succeeded', ...facts: readonly string[]): void {
+    this.#published += 1;
+    this.#news.publish('throttle', JSON.stringify([what, this.#message, ...facts, String(this.#published)]));
   }
 
   /** What is not forgotten yet, to whoever has just started; the newest, for the others have the rest. */
-  #tellAll(): void {
+  #publishAll(): void {
     const now = this.#now().getTime();
-    for (const [key, { failures, blockedUntil, lastFailure }] of [...this.#counters].slice(-MAX_TOLD)) {
+    for (const [key, { failures, blockedUntil, lastFailure }] of [...this.#counters].slice(-MAX_PUBLISHED)) {
       if (now - lastFailure > FORGET_MS) continue;
-      this.#tell('counted', key, String(failures), String(blockedUntil - now), String(lastFailure - now));
+      this.#publish('counted', key, String(failures), String(blockedUntil - now), String(lastFailure - now));
     }
   }
 
-  /** Times are told as distances, for clocks differ. */
+  /** Times are published as distances, for clocks differ. */
   #learn([key = '', failures = '', blockedFor = '', lastFailure = '']: readonly string[]): void {
     const now = this.#now().getTime();
     const own = this.#counters.get(key);

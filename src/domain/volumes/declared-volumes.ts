@@ -29,7 +29,7 @@ export async function makeDeclared(deps: DeclareDeps, { app, declared, by, say }
   for (const [name, { maxBytes = most, isSingle = false, path }] of Object.entries(declared)) {
     const there = known.get(name);
     if (there !== undefined) {
-      tellDifferences(there, declared[name], say);
+      warnOfDifferences(there, declared[name], say);
       continue;
     }
     if (most > 0 && (maxBytes === 0 || maxBytes > most)) {
@@ -49,7 +49,7 @@ export async function makeDeclared(deps: DeclareDeps, { app, declared, by, say }
   }
 }
 
-function tellDifferences(there: Volume, declared: DeclaredVolume | undefined, say: Say): void {
+function warnOfDifferences(there: Volume, declared: DeclaredVolume | undefined, say: Say): void {
   const { maxBytes = there.maxBytes, isSingle = there.isSingle } = declared ?? {};
   if (maxBytes === there.maxBytes && isSingle === there.isSingle) return;
   say(

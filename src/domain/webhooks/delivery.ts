@@ -29,7 +29,7 @@ export interface Delivery {
 }
 
 /** What became of one attempt. */
-export interface Attempt {
+export interface DeliveryAttempt {
   readonly status: number;
   readonly answer: string;
   /** Not before so long, as the receiver wishes; 0 when it wishes nothing. */
@@ -44,7 +44,7 @@ const TRIED_FOR_MS = 24 * 60 * 60_000;
 const GONE = 410;
 
 /** `spread` from 0 to 1: those that fail together do not come back together. */
-export function afterAttempt(delivery: Delivery, attempt: Attempt, now: Date, spread: number): Delivery {
+export function afterAttempt(delivery: Delivery, attempt: DeliveryAttempt, now: Date, spread: number): Delivery {
   const { status, answer, retryAfterMs } = attempt;
   const at = now.toISOString();
   const attempts = delivery.attempts + 1;

@@ -19,7 +19,7 @@ export type EdgeRequest =
   | { readonly op: 'traffic'; readonly app: string }
   | { readonly op: 'access-log' }
   /** Start this program with the listeners and leave the work to it; of the first process only. */
-  | { readonly op: 'succeed'; readonly program: Program; readonly listeners: HandedListeners };
+  | { readonly op: 'succeed'; readonly program: SuccessorProgram; readonly listeners: HandedListeners };
 
 /** What a successor listens on: `ours`, the listener of the edge it takes over from, or an address that is bound for it. */
 export interface HandedListeners {
@@ -30,7 +30,7 @@ export interface HandedListeners {
 
 export type HandedListener = 'ours' | { readonly host: string; readonly port: number };
 
-export interface Program {
+export interface SuccessorProgram {
   readonly execPath: string;
   readonly args: readonly string[];
 }
@@ -56,7 +56,7 @@ export function checkRequest(value: unknown): EdgeRequest {
   throw new Error('no such request');
 }
 
-function checkProgram(value: unknown): Program {
+function checkProgram(value: unknown): SuccessorProgram {
   const { execPath, args } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const isArgv = Array.isArray(args) && args.every((arg): arg is string => typeof arg === 'string');
   if (typeof execPath !== 'string' || !isArgv) throw new Error('no program to succeed with');

@@ -5,7 +5,7 @@ import { Refusal } from '../http/refusal.ts';
 import { ownAnswer } from '../rewrite/own-answer.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
-import type { Client } from '../proxy/client.ts';
+import type { EdgeClientConnection } from '../proxy/client.ts';
 import type { ClientPeer } from '../proxy/client-peer.ts';
 import type { Watched } from '../proxy/deadlines.ts';
 import { Exchange } from '../proxy/exchange.ts';
@@ -28,7 +28,7 @@ const RESETS_PER_SECOND = 20;
 const MOST_INVALID = 32;
 const MOST_SETTINGS = 32;
 /** A client's connection that speaks HTTP/2: every stream of it is a request as any other. */
-export class Http2Client implements Client, GatedConnection, Watched {
+export class Http2Client implements EdgeClientConnection, GatedConnection, Watched {
   deadline = Number.POSITIVE_INFINITY;
   readonly #plane: Plane;
   readonly #session: ServerHttp2Session;

@@ -11,7 +11,7 @@ import { Exchange } from './exchange.ts';
 import { RoutedRequest } from './routed-request.ts';
 import { ownAnswer } from '../rewrite/own-answer.ts';
 import { noteOwnAnswer, ownAnswerTo } from './own-answers.ts';
-import type { Client } from './client.ts';
+import type { EdgeClientConnection } from './client.ts';
 import type { Plane } from './plane.ts';
 import type { Requester } from './requester.ts';
 import { noApp, type RefusedRequest } from './refusals.ts';
@@ -25,7 +25,7 @@ const BLANK_LINES = 4;
  * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
  * bytes of later requests until their turn. Knows nothing of units.
  */
-export class ClientConnection implements Client, Requester, Watched, GatedConnection {
+export class ClientConnection implements EdgeClientConnection, Requester, Watched, GatedConnection {
   deadline = Number.POSITIVE_INFINITY;
   blocked = false;
   readonly #plane: Plane;

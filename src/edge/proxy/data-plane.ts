@@ -15,12 +15,12 @@ import type { Ports, Serving } from '../serving.ts';
 import { LiveCertificates, type Presented } from '../tls/live-certificates.ts';
 import type { TlsListener } from '../tls/tls-listener.ts';
 import { AccessLog } from './access-log.ts';
-import type { Client } from './client.ts';
+import type { EdgeClientConnection } from './client.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
 import { HeldRequests } from './held-requests.ts';
 import type { Plane } from './plane.ts';
-import type { Settings } from './settings.ts';
+import type { EdgeProxySettings } from './settings.ts';
 import { UploadPermits } from './upload-permits.ts';
 
 /** A listener that is bound, or an address for a new one. */
@@ -38,7 +38,7 @@ const FAREWELL_MS = 500;
 export class DataPlane implements Serving {
   readonly #plane: Plane;
   readonly #traffic = new Traffic();
-  readonly #clients = new Set<Client>();
+  readonly #clients = new Set<EdgeClientConnection>();
   readonly #server: Server;
   readonly #onFault: (error: Error) => void;
   /** Before what is the platform's. */
@@ -52,7 +52,7 @@ export class DataPlane implements Serving {
   readonly #janitor: Watched;
 
   /** `onFault` hears of failures of the listener that leave it listening (out of file descriptors). */
-  constructor(settings: Settings, onFault: (error: Error) => void) {
+  constructor(settings: EdgeProxySettings, onFault: (error: Error) => void) {
     const deadlines = new Deadlines(Math.min(TICK_MS, Math.max(10, settings.timeouts.headMs / 4)));
     this.#plane = {
       settings,
@@ -135,7 +135,7 @@ export class DataPlane implements Serving {
     this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
   }
 
-  #makeLive(route: Route, timeouts: Settings['timeouts']): LiveRoute {
+  #makeLive(route: Route, timeouts: EdgeProxySettings['timeouts']): LiveRoute {
     return {
       app: route.app,
       note: route.note,
@@ -218,20 +218,20 @@ export class DataPlane implements Serving {
     this.#enter(client, socket);
   }
 
-  #enter(client: Client, socket: Socket): void {
+  #enter(client: EdgeClientConnection, socket: Socket): void {
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
   }
 }
 
 /** Of the platform: a push answers when the new version does, and whoever follows a log waits for the next line. */
-function answerMsOf({ app, rules }: Route, { answerMs, silenceMs }: Settings['timeouts']): number {
+function answerMsOf({ app, rules }: Route, { answerMs, silenceMs }: EdgeProxySettings['timeouts']): number {
   if (app === PLATFORM) return silenceMs;
   return rules?.answerSeconds === undefined ? answerMs : rules.answerSeconds * 1_000;
 }
 
 /** Every client may need a connection to a unit, too. */
-function roomOf({ limits }: Settings): { most: number; mostPerAddress: number } {
+function roomOf({ limits }: EdgeProxySettings): { most: number; mostPerAddress: number } {
   const most = Math.min(limits.clientConnections, Math.floor((openFilesLimit() - SPARE_FILES) / 2));
   return { most: Math.max(1, most), mostPerAddress: limits.connectionsPerAddress };
 }

@@ -3,14 +3,14 @@ import type { AccessLog } from './access-log.ts';
 import type { HeldRequests } from './held-requests.ts';
 import type { LiveTable } from '../routing/route-table.ts';
 import type { LiveCertificates } from '../tls/live-certificates.ts';
-import type { Settings } from './settings.ts';
+import type { EdgeProxySettings } from './settings.ts';
 import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import type { UploadPermits } from './upload-permits.ts';
 import type { TargetPools } from '../routing/target-pools.ts';
 
 /** What every connection of this process sees of the whole. */
 export interface Plane {
-  readonly settings: Settings;
+  readonly settings: EdgeProxySettings;
   readonly deadlines: Deadlines;
   readonly pools: TargetPools;
   readonly proxies: TrustedProxies;

@@ -1,7 +1,7 @@
 import type { PlatformDoor } from '../routing/platform-route.ts';
 
 /** Every bound of the edge in one place; all times in milliseconds. */
-export interface Limits {
+export interface EdgeLimits {
   /** Bytes of a request's or response's head. */
   readonly headBytes: number;
   /** Client connections of one worker. */
@@ -51,7 +51,7 @@ export interface Timeouts {
   readonly unitIdleMs: number;
 }
 
-export interface Settings {
+export interface EdgeProxySettings {
   /** Addresses and networks of proxies whose word is taken for whom they speak for. */
   readonly trustedProxies: readonly string[];
   /** Every connection of a trusted proxy begins with a header of the PROXY protocol. */
@@ -64,11 +64,11 @@ export interface Settings {
   readonly platform: PlatformDoor | null;
   /** Processes that share what is bounded per app. */
   readonly workers: number;
-  readonly limits: Limits;
+  readonly limits: EdgeLimits;
   readonly timeouts: Timeouts;
 }
 
-export const DEFAULT_SETTINGS: Settings = {
+export const DEFAULT_SETTINGS: EdgeProxySettings = {
   trustedProxies: [],
   proxyProtocol: false,
   hstsSeconds: 0,

@@ -1,17 +1,17 @@
 import { addressGroup } from '../../lib/trusted-proxies.ts';
 import type { Deadlines } from './deadlines.ts';
-import type { Settings } from './settings.ts';
+import type { EdgeProxySettings } from './settings.ts';
 
 /**
  * Who may upload, and how slowly: whoever sends little on many connections must not take all of an app's. Each client has so many
  * uploads to one app under way at most, and each has to bring its bytes in time.
  */
 export class UploadPermits {
-  readonly #settings: Settings;
+  readonly #settings: EdgeProxySettings;
   readonly #deadlines: Deadlines;
   readonly #underWay = new Map<string, number>();
 
-  constructor(settings: Settings, deadlines: Deadlines) {
+  constructor(settings: EdgeProxySettings, deadlines: Deadlines) {
     this.#settings = settings;
     this.#deadlines = deadlines;
   }
@@ -33,12 +33,12 @@ export class UploadPermits {
 }
 
 export class UploadPermit {
-  readonly #settings: Settings;
+  readonly #settings: EdgeProxySettings;
   readonly #deadlines: Deadlines;
   #giveBack: (() => void) | null;
   #until: number;
 
-  constructor(settings: Settings, deadlines: Deadlines, giveBack: () => void) {
+  constructor(settings: EdgeProxySettings, deadlines: Deadlines, giveBack: () => void) {
     this.#settings = settings;
     this.#deadlines = deadlines;
     this.#giveBack = giveBack;

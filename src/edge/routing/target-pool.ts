@@ -1,5 +1,5 @@
 import type { Target } from '../../domain/routes/router.ts';
-import type { Settings } from '../proxy/settings.ts';
+import type { EdgeProxySettings } from '../proxy/settings.ts';
 import type { UnitUser } from '../proxy/unit-connection.ts';
 import { UnitConnection } from '../proxy/unit-connection.ts';
 import { ListenerProof } from './listener-proof.ts';
@@ -35,7 +35,7 @@ export class TargetPool {
   readonly #tunnels = new Set<Closable>();
   /** Called when the last request has left, and when the last upgraded connection has. */
   onIdle: () => void = () => {};
-  readonly #settings: Settings;
+  readonly #settings: EdgeProxySettings;
   readonly #idle: UnitConnection[] = [];
   readonly #connecting = new Set<UnitConnection>();
   readonly #waiting: Applicant[] = [];
@@ -43,7 +43,7 @@ export class TargetPool {
   #open = 0;
   #downUntil = 0;
 
-  constructor(target: Target, settings: Settings) {
+  constructor(target: Target, settings: EdgeProxySettings) {
     this.target = target;
     this.proof = target.process === undefined ? null : new ListenerProof(target);
     this.#settings = settings;

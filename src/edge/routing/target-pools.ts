@@ -1,6 +1,6 @@
 import type { Target } from '../../domain/routes/router.ts';
 import type { Deadlines } from '../proxy/deadlines.ts';
-import type { Settings } from '../proxy/settings.ts';
+import type { EdgeProxySettings } from '../proxy/settings.ts';
 import { TargetPool } from './target-pool.ts';
 
 interface Waiter {
@@ -11,13 +11,13 @@ interface Waiter {
 
 /** All targets this process has connections to: those of the table, and retired ones until their last request. */
 export class TargetPools {
-  readonly #settings: Settings;
+  readonly #settings: EdgeProxySettings;
   readonly #deadlines: Deadlines;
   readonly #pools = new Map<string, TargetPool>();
   readonly #waiters = new Set<Waiter>();
   #turn = 0;
 
-  constructor(settings: Settings, deadlines: Deadlines) {
+  constructor(settings: EdgeProxySettings, deadlines: Deadlines) {
     this.#settings = settings;
     this.#deadlines = deadlines;
   }

@@ -8,7 +8,7 @@ import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
 import { ClientConnection } from '../proxy/client-connection.ts';
 import { ClientPeer } from '../proxy/client-peer.ts';
-import type { Client } from '../proxy/client.ts';
+import type { EdgeClientConnection } from '../proxy/client.ts';
 import type { Plane } from '../proxy/plane.ts';
 import { Greeting } from './greeting.ts';
 import type { Identity } from './live-certificates.ts';
@@ -20,7 +20,7 @@ const INTERNAL_ERROR = 80;
 export interface TlsListenerParts {
   readonly plane: Plane;
   readonly gate: ConnectionGate;
-  readonly onClient: (client: Client, socket: Socket) => void;
+  readonly onClient: (client: EdgeClientConnection, socket: Socket) => void;
   readonly onFault: (error: Error) => void;
 }
 
@@ -132,7 +132,7 @@ export class TlsListener {
     if (!socket.destroyed) this.#begin(socket, greeting, new Http2Client(this.#plane, socket, greeting.peer));
   }
 
-  #begin(socket: TLSSocket, greeting: Greeting, client: Client & GatedConnection): void {
+  #begin(socket: TLSSocket, greeting: Greeting, client: EdgeClientConnection & GatedConnection): void {
     greeting.becomes(client);
     this.#onClient(client, socket);
     this.#greetings.delete(keyOf(socket));

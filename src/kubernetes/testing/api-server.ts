@@ -7,18 +7,18 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { isRecord } from '../../lib/is-record.ts';
-import type { Access, Login } from '../access.ts';
+import type { ClusterAccess, ClusterLogin } from '../access.ts';
 import { isSelected } from './selectors.ts';
-import { type Recorded, Refusal, type Stored, StoredObjects } from './stored-objects.ts';
+import { type Recorded, ApiRefusal, type StoredObject, StoredObjects } from './stored-objects.ts';
 
 const PROTOCOL = 'v5.channel.k8s.io';
 const ROUTE = /^(?:\/api\/(v1)|\/apis\/([^/]+\/[^/]+))(?:\/namespaces\/([^/]+))?\/([^/]+)(?:\/([^/]+))?(?:\/([^/]+))?$/;
 
 export interface Nodes {
-  log(pod: Stored, query: URLSearchParams, response: ServerResponse): void;
+  log(pod: StoredObject, query: URLSearchParams, response: ServerResponse): void;
   /** Of all nodes. */
   stats(): object;
-  exec(pod: Stored, command: readonly string[], query: URLSearchParams, socket: WebSocket): void;
+  exec(pod: StoredObject, command: readonly string[], query: URLSearchParams, socket: WebSocket): void;
 }
 
 interface Target {
@@ -77,7 +77,7 @@ export class ApiServer {
     return this.#options.tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
   }
 
-  access(login: Login = { headers: {}, certificate: null }): Access {
+  access(login: ClusterLogin = { headers: {}, certificate: null }): ClusterAccess {
     return {
       cluster: {
         server: new URL(this.url),
@@ -133,7 +133,7 @@ export class ApiServer {
       const fault = url.searchParams.has('watch') ? undefined : this.faults.shift();
       if (fault !== undefined) {
         if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter);
-        throw new Refusal(fault.status, 'Asked', 'a fault was asked for');
+        throw new ApiRefusal(fault.status, 'Asked', 'a fault was asked for');
       }
       this.#letIn(request);
       if (url.pathname.endsWith('/proxy/stats/summary')) return respond(response, 200, this.#nodes().stats());
@@ -147,7 +147,7 @@ export class ApiServer {
   #letIn(request: IncomingMessage): void {
     const { isAllowed } = this.#options;
     if (isAllowed !== undefined && !isAllowed(request.headers.authorization ?? '')) {
-      throw new Refusal(401, 'Unauthorized', 'Unauthorized');
+      throw new ApiRefusal(401, 'Unauthorized', 'Unauthorized');
     }
   }
 
@@ -169,13 +169,13 @@ export class ApiServer {
     const what = { name: name ?? '', ...(namespace !== undefined && { namespace }) };
     if (method === 'GET') {
       const found = this.store.find(plural, what);
-      if (found === null) throw new Refusal(404, 'NotFound', `${plural} "${what.name}" not found`);
+      if (found === null) throw new ApiRefusal(404, 'NotFound', `${plural} "${what.name}" not found`);
       return respond(response, 200, found);
     }
     const given: unknown = body === '' ? {} : JSON.parse(body);
-    if (!isRecord(given)) throw new Refusal(400, 'BadRequest', 'no object');
+    if (!isRecord(given)) throw new ApiRefusal(400, 'BadRequest', 'no object');
     if (method === 'DELETE') return respond(response, 200, this.#delete(plural, what, given));
-    const object = given as unknown as Stored;
+    const object = given as unknown as StoredObject;
     if (method === 'POST') return respond(response, 201, this.store.create(plural, withPlace(object, namespace)));
     if (method === 'PUT') {
       const { resourceVersion } = object.metadata;
@@ -187,7 +187,7 @@ export class ApiServer {
     }
     if (headers['content-type'] === 'application/apply-patch+yaml') {
       if (!query.has('fieldManager'))
-        throw new Refusal(400, 'BadRequest', 'PatchOptions: fieldManager: Required value');
+        throw new ApiRefusal(400, 'BadRequest', 'PatchOptions: fieldManager: Required value');
       return respond(response, 200, this.store.apply(plural, withPlace(object, namespace)));
     }
     return respond(response, 200, this.store.patch(plural, what, given));
@@ -197,14 +197,14 @@ export class ApiServer {
     plural: string,
     what: { name: string; namespace?: string },
     given: Readonly<Record<string, unknown>>,
-  ): Stored {
+  ): StoredObject {
     const { propagationPolicy, gracePeriodSeconds, preconditions } = given;
     const now = this.store.find(plural, what);
     const { uid, resourceVersion } = isRecord(preconditions) ? preconditions : {};
     const isOther =
       (uid !== undefined && uid !== now?.metadata.uid) ||
       (resourceVersion !== undefined && resourceVersion !== now?.metadata.resourceVersion);
-    if (now !== null && isOther) throw new Refusal(409, 'Conflict', 'the preconditions are not met');
+    if (now !== null && isOther) throw new ApiRefusal(409, 'Conflict', 'the preconditions are not met');
     return this.store.delete(plural, what, {
       propagation: String(propagationPolicy ?? 'Background'),
       ...(typeof gracePeriodSeconds === 'number' && { graceSeconds: gracePeriodSeconds }),
@@ -235,14 +235,14 @@ export class ApiServer {
       response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
       return;
     }
-    const tell = ({ version, type, plural: of, object }: Recorded): void => {
+    const send = ({ version, type, plural: of, object }: Recorded): void => {
       const isMeant = of === plural && (namespace === undefined || object.metadata.namespace === namespace);
       if (this.isSilent || version <= from || !isMeant || response.writableEnded) return;
       if (!isSelected(object, query.get('labelSelector'), query.get('fieldSelector'))) return;
       response.write(`${JSON.stringify({ type, object })}\n`);
     };
-    for (const recorded of this.store.history) tell(recorded);
-    const leave = this.store.listen(tell);
+    for (const recorded of this.store.history) send(recorded);
+    const leave = this.store.listen(send);
     this.#watches.add(response);
     response.once('close', () => {
       leave();
@@ -261,7 +261,7 @@ export class ApiServer {
       });
     } catch (error) {
       const { code, reason, message } =
-        error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error));
+        error instanceof ApiRefusal ? error : new ApiRefusal(500, 'InternalError', String(error));
       const body = JSON.stringify({ kind: 'Status', code, reason, message });
       socket.end(
         `HTTP/1.1 ${code} ${reason}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
@@ -269,25 +269,25 @@ export class ApiServer {
     }
   }
 
-  #pod({ name = '', namespace }: Target): Stored {
+  #pod({ name = '', namespace }: Target): StoredObject {
     const pod = this.store.find('pods', { name, ...(namespace !== undefined && { namespace }) });
-    if (pod === null) throw new Refusal(404, 'NotFound', `pods "${name}" not found`);
+    if (pod === null) throw new ApiRefusal(404, 'NotFound', `pods "${name}" not found`);
     return pod;
   }
 
   #nodes(): Nodes {
-    if (this.#options.nodes === undefined) throw new Refusal(500, 'InternalError', 'there are no nodes');
+    if (this.#options.nodes === undefined) throw new ApiRefusal(500, 'InternalError', 'there are no nodes');
     return this.#options.nodes;
   }
 }
 
 function targetOf(path: string): Target {
   const [, core, group, namespace, plural = '', name, part] = ROUTE.exec(path) ?? [];
-  if (core === undefined && group === undefined) throw new Refusal(404, 'NotFound', `no path ${path}`);
+  if (core === undefined && group === undefined) throw new ApiRefusal(404, 'NotFound', `no path ${path}`);
   return { plural, namespace, name, part };
 }
 
-function withPlace(object: Stored, namespace: string | undefined): Stored {
+function withPlace(object: StoredObject, namespace: string | undefined): StoredObject {
   return namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } };
 }
 
@@ -303,6 +303,7 @@ function respond(response: ServerResponse, status: number, body: object): void {
 }
 
 function refuse(response: ServerResponse, error: unknown): void {
-  const { code, reason, message } = error instanceof Refusal ? error : new Refusal(500, 'InternalError', String(error));
+  const { code, reason, message } =
+    error instanceof ApiRefusal ? error : new ApiRefusal(500, 'InternalError', String(error));
   respond(response, code, { kind: 'Status', status: 'Failure', code, reason, message });
 }

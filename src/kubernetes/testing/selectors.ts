@@ -1,7 +1,7 @@
 /** Test support: selectors of labels and fields, as the API writes them. */
-import type { Stored } from './stored-objects.ts';
+import type { StoredObject } from './stored-objects.ts';
 
-export function isSelected(object: Stored, labels: string | null, fields: string | null): boolean {
+export function isSelected(object: StoredObject, labels: string | null, fields: string | null): boolean {
   return hasLabels(object.metadata.labels ?? {}, labels ?? '') && hasFields(object, fields ?? '');
 }
 
@@ -28,7 +28,7 @@ function isMet(labels: Readonly<Record<string, string>>, term: string): boolean 
   return term.startsWith('!') ? labels[term.slice(1)] === undefined : labels[term] !== undefined;
 }
 
-function hasFields(object: Stored, selector: string): boolean {
+function hasFields(object: StoredObject, selector: string): boolean {
   return selector
     .split(',')
     .filter((term) => term !== '')

@@ -3,17 +3,17 @@ import { isRecord } from '../../lib/is-record.ts';
 import type { Kind } from '../kinds.ts';
 import type { KubernetesObject, Metadata } from '../objects.ts';
 
-export type Stored = KubernetesObject & { readonly spec?: unknown; readonly status?: unknown };
+export type StoredObject = KubernetesObject & { readonly spec?: unknown; readonly status?: unknown };
 
 export interface Recorded {
   readonly version: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly plural: string;
-  readonly object: Stored;
+  readonly object: StoredObject;
 }
 
 /** As the API answers it. */
-export class Refusal extends Error {
+export class ApiRefusal extends Error {
   readonly code: number;
   readonly reason: string;
 
@@ -30,7 +30,7 @@ export class StoredObjects {
   oldest = 100;
   /** What happened, for watches. */
   readonly history: Recorded[] = [];
-  readonly #objects = new Map<string, Stored>();
+  readonly #objects = new Map<string, StoredObject>();
   /** By object: what was applied last, so that what is missing next time goes. */
   readonly #applied = new Map<string, object>();
   readonly #listeners = new Set<(recorded: Recorded) => void>();
@@ -40,12 +40,12 @@ export class StoredObjects {
     return () => void this.#listeners.delete(listener);
   }
 
-  all(plural: string): Stored[] {
+  all(plural: string): StoredObject[] {
     const keys = [...this.#objects.keys()].filter((key) => key.startsWith(`${plural} `)).sort();
     return keys.flatMap((key) => this.#objects.get(key) ?? []);
   }
 
-  find(plural: string, { namespace = '', name }: Pick<Metadata, 'namespace' | 'name'>): Stored | null {
+  find(plural: string, { namespace = '', name }: Pick<Metadata, 'namespace' | 'name'>): StoredObject | null {
     return this.#objects.get(`${plural} ${namespace}/${name}`) ?? null;
   }
 
@@ -53,9 +53,9 @@ export class StoredObjects {
     return this.all(plural) as unknown as T[];
   }
 
-  create(plural: string, object: Stored): Stored {
+  create(plural: string, object: StoredObject): StoredObject {
     if (this.find(plural, object.metadata) !== null) {
-      throw new Refusal(409, 'AlreadyExists', `${plural} "${object.metadata.name}" already exists`);
+      throw new ApiRefusal(409, 'AlreadyExists', `${plural} "${object.metadata.name}" already exists`);
     }
     const metadata = {
       ...object.metadata,
@@ -71,12 +71,12 @@ export class StoredObjects {
     plural: string,
     what: Pick<Metadata, 'namespace' | 'name'>,
     expected: string | undefined,
-    change: (now: Stored) => Stored,
-  ): Stored {
+    change: (now: StoredObject) => StoredObject,
+  ): StoredObject {
     const now = this.find(plural, what);
-    if (now === null) throw new Refusal(404, 'NotFound', `${plural} "${what.name}" not found`);
+    if (now === null) throw new ApiRefusal(404, 'NotFound', `${plural} "${what.name}" not found`);
     if (expected !== undefined && expected !== now.metadata.resourceVersion) {
-      throw new Refusal(
+      throw new ApiRefusal(
         409,
         'Conflict',
         `the object has been modified; please apply your changes to the latest version`,
@@ -98,38 +98,42 @@ export class StoredObjects {
     return this.#put('MODIFIED', plural, next);
   }
 
-  apply(plural: string, object: Stored): Stored {
+  apply(plural: string, object: StoredObject): StoredObject {
     const key = keyOf(plural, object.metadata);
     const { resourceVersion, ...metadata } = object.metadata;
     const wanted = { ...object, metadata };
     const before = this.#applied.get(key) ?? {};
     this.#applied.set(key, wanted);
     if (this.find(plural, object.metadata) === null) {
-      if (resourceVersion !== undefined) throw new Refusal(409, 'Conflict', 'it is not there any more');
-      return this.create(plural, wanted as Stored);
+      if (resourceVersion !== undefined) throw new ApiRefusal(409, 'Conflict', 'it is not there any more');
+      return this.create(plural, wanted as StoredObject);
     }
     return this.update(
       plural,
       object.metadata,
       resourceVersion,
-      (now) => merged(without(now, before, wanted), wanted) as Stored,
+      (now) => merged(without(now, before, wanted), wanted) as StoredObject,
     );
   }
 
-  patch(plural: string, what: Pick<Metadata, 'namespace' | 'name'>, patch: Readonly<Record<string, unknown>>): Stored {
+  patch(
+    plural: string,
+    what: Pick<Metadata, 'namespace' | 'name'>,
+    patch: Readonly<Record<string, unknown>>,
+  ): StoredObject {
     const metadata = isRecord(patch['metadata']) ? patch['metadata'] : {};
     const { resourceVersion } = metadata;
     const expected = typeof resourceVersion === 'string' ? resourceVersion : undefined;
-    return this.update(plural, what, expected, (now) => mergePatched(now, patch) as Stored);
+    return this.update(plural, what, expected, (now) => mergePatched(now, patch) as StoredObject);
   }
 
   delete(
     plural: string,
     what: Pick<Metadata, 'namespace' | 'name'>,
     options: { propagation: string; graceSeconds?: number },
-  ): Stored {
+  ): StoredObject {
     const now = this.find(plural, what);
-    if (now === null) throw new Refusal(404, 'NotFound', `${plural} "${what.name}" not found`);
+    if (now === null) throw new ApiRefusal(404, 'NotFound', `${plural} "${what.name}" not found`);
     const isHeld = (now.metadata.finalizers ?? []).length > 0;
     if (isHeld || (isGraceful(plural, now) && options.graceSeconds !== 0)) {
       if (now.metadata.deletionTimestamp !== undefined) return now;
@@ -148,7 +152,7 @@ export class StoredObjects {
     this.history.length = 0;
   }
 
-  #remove(plural: string, object: Stored, propagation = 'Background'): Stored {
+  #remove(plural: string, object: StoredObject, propagation = 'Background'): StoredObject {
     this.#objects.delete(keyOf(plural, object.metadata));
     this.#applied.delete(keyOf(plural, object.metadata));
     this.version += 1;
@@ -169,7 +173,7 @@ export class StoredObjects {
     return last;
   }
 
-  #put(type: Recorded['type'], plural: string, object: Stored): Stored {
+  #put(type: Recorded['type'], plural: string, object: StoredObject): StoredObject {
     this.version += 1;
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } };
     this.#objects.set(keyOf(plural, object.metadata), stored);
@@ -188,7 +192,7 @@ function keyOf(plural: string, { namespace = '', name }: Pick<Metadata, 'namespa
 }
 
 /** A pod goes when its kubelet says so. */
-function isGraceful(plural: string, object: Stored): boolean {
+function isGraceful(plural: string, object: StoredObject): boolean {
   const { spec } = object;
   return plural === 'pods' && isRecord(spec) && typeof spec['nodeName'] === 'string';
 }

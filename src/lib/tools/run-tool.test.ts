@@ -8,19 +8,23 @@ async function parent(): Promise<number> {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-it('many tools at one time are started by a process beside this one', skipFor(process.platform !== 'linux' && 'elsewhere every tool is started by this process'), async () => {
-  expect(await parent()).toBe(process.pid);
-  const parents = new Set(await Promise.all(Array.from({ length: 30 }, parent)));
-  parents.delete(process.pid);
-  expect(parents.size).toBe(1);
-  const read = Array.from({ length: 30 }, (_, at) => runTool(['cat'], `input ${at}`));
-  expect(await Promise.all(read)).toEqual(Array.from({ length: 30 }, (_, at) => `input ${at}`));
-  const failing = Array.from({ length: 30 }, () => runTool(['ls', '/no/such/directory']));
-  for (const result of await Promise.allSettled(failing)) {
-    expect(String(result.status === 'rejected' && result.reason)).toMatch(/ls .* failed: .*No such file/);
-  }
-  await expect(runTool(['no-such-tool'])).rejects.toThrow('ENOENT');
-});
+it(
+  'many tools at one time are started by a process beside this one',
+  skipFor(process.platform !== 'linux' && 'elsewhere every tool is started by this process'),
+  async () => {
+    expect(await parent()).toBe(process.pid);
+    const parents = new Set(await Promise.all(Array.from({ length: 30 }, parent)));
+    parents.delete(process.pid);
+    expect(parents.size).toBe(1);
+    const read = Array.from({ length: 30 }, (_, at) => runTool(['cat'], `input ${at}`));
+    expect(await Promise.all(read)).toEqual(Array.from({ length: 30 }, (_, at) => `input ${at}`));
+    const failing = Array.from({ length: 30 }, () => runTool(['ls', '/no/such/directory']));
+    for (const result of await Promise.allSettled(failing)) {
+      expect(String(result.status === 'rejected' && result.reason)).toMatch(/ls .* failed: .*No such file/);
+    }
+    await expect(runTool(['no-such-tool'])).rejects.toThrow('ENOENT');
+  },
+);
 
 it('what takes longer than it may is ended', async () => {
   await expect(runTool(['sleep', '1000'], '', 50)).rejects.toThrow('sleep 1000 failed');

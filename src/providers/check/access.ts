@@ -1,7 +1,7 @@
 /** Who is let in. */
 import { randomHex } from '../../lib/ids.ts';
-import { Broken, isSuccess, shown, Skipped } from './expect.ts';
-import { type Check, pathOf, type Run } from './run.ts';
+import { ContractViolation, isSuccess, shown, Skipped } from './expect.ts';
+import { type Check, pathOf, type CheckRun } from './run.ts';
 
 const REFUSED = [401, 403];
 
@@ -11,9 +11,11 @@ export const ACCESS_CHECKS: readonly Check[] = [
     required: true,
     async work(run) {
       const reply = await run.call('GET', '/resources/plans');
-      if (reply.status === 0) throw new Broken(reply.text);
-      if (REFUSED.includes(reply.status)) throw new Broken(`${shown(reply)}: give --username and --password`);
-      if (reply.status >= 300 && reply.status < 400) throw new Broken('it redirects; the platform does not follow');
+      if (reply.status === 0) throw new ContractViolation(reply.text);
+      if (REFUSED.includes(reply.status))
+        throw new ContractViolation(`${shown(reply)}: give --username and --password`);
+      if (reply.status >= 300 && reply.status < 400)
+        throw new ContractViolation('it redirects; the platform does not follow');
     },
   },
   {
@@ -36,12 +38,12 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
 ];
 
-function usernameOf(run: Run): string {
+function usernameOf(run: CheckRun): string {
   return run.options.credentials?.username ?? '';
 }
 
 /** Also where it would do something: being refused has to come before doing. */
-async function mustBeRefused(run: Run, credentials: { username: string; password: string } | null): Promise<void> {
+async function mustBeRefused(run: CheckRun, credentials: { username: string; password: string } | null): Promise<void> {
   if (run.options.credentials === null) throw new Skipped('the check itself was given no credentials');
   const name = run.name('uninvited');
   const tries = [
@@ -52,6 +54,7 @@ async function mustBeRefused(run: Run, credentials: { username: string; password
   for (const [method, path, fields] of tries) {
     const reply = await run.call(method, path, { fields, credentials, idempotencyKey: run.key() });
     if (method === 'POST' && isSuccess(reply)) run.made.add(name);
-    if (!REFUSED.includes(reply.status)) throw new Broken(`${method} ${path}: ${shown(reply)}, expected 401`);
+    if (!REFUSED.includes(reply.status))
+      throw new ContractViolation(`${method} ${path}: ${shown(reply)}, expected 401`);
   }
 }

@@ -31,7 +31,7 @@ interface CallOptions {
   readonly contentType?: string;
 }
 
-export interface Reply {
+export interface CallResult {
   /** 0: there was no complete answer, `text` says why. */
   readonly status: number;
   readonly text: string;
@@ -39,10 +39,10 @@ export interface Reply {
   readonly ms: number;
 }
 
-export type Caller = (method: string, path: string, options?: CallOptions) => Promise<Reply>;
+export type ProviderCaller = (method: string, path: string, options?: CallOptions) => Promise<CallResult>;
 
 /** `seen` is told of every answer. */
-export function createCaller(options: CallerOptions, seen: (reply: Reply) => void): Caller {
+export function createCaller(options: CallerOptions, seen: (reply: CallResult) => void): ProviderCaller {
   return async (method, path, call = {}) => {
     const form = new URLSearchParams(call.fields ?? {}).toString();
     const body = method === 'GET' ? '' : (call.body ?? form);
@@ -70,7 +70,7 @@ interface Ask {
   readonly timeoutMs: number;
 }
 
-function ask(address: string, { method, headers, body, timeoutMs }: Ask): Promise<Omit<Reply, 'ms'>> {
+function ask(address: string, { method, headers, body, timeoutMs }: Ask): Promise<Omit<CallResult, 'ms'>> {
   return new Promise((resolve) => {
     const nothing = (why: string): void => resolve({ status: 0, text: why, headers: {} });
     const request = address.startsWith('https:') ? process.getBuiltinModule('node:https').request : requestHttp;

@@ -1,7 +1,7 @@
 /** The life of an instance and of its bindings, in the order in which it happens. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  Broken,
+  ContractViolation,
   isNotOffered,
   isSuccess,
   listOf,
@@ -13,7 +13,7 @@ import {
   Skipped,
   variablesOf,
 } from './expect.ts';
-import { type Check, pathOf, type Run, UNIT } from './run.ts';
+import { type Check, pathOf, type CheckRun, UNIT } from './run.ts';
 
 const UP_MS = 120_000;
 const LOOK_EVERY_MS = 250;
@@ -27,7 +27,7 @@ const BOUND = 'bind-app: variables for the app';
 const UNBOUND = 'unbind-app: the binding goes';
 const REMOVED = 'remove: the instance goes';
 
-const main = (run: Run): string => run.name('main');
+const main = (run: CheckRun): string => run.name('main');
 
 export const LIFE_CHECKS: readonly Check[] = [
   {
@@ -67,7 +67,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     async work(run) {
       const reply = await run.create(main(run));
       if (reply.status === 409) return;
-      throw new Broken(`${shown(reply)}: two owners of one name could get at each other's data`);
+      throw new ContractViolation(`${shown(reply)}: two owners of one name could get at each other's data`);
     },
   },
   {
@@ -80,7 +80,7 @@ export const LIFE_CHECKS: readonly Check[] = [
         const reply = await run.call('GET', `${pathOf(main(run))}/status`);
         mustBe(reply, 200, 202, 204);
         if (reply.status !== 202) return;
-        if (Date.now() > deadline) throw new Broken(`still pending after ${UP_MS / 1000} s`);
+        if (Date.now() > deadline) throw new ContractViolation(`still pending after ${UP_MS / 1000} s`);
         await delay(LOOK_EVERY_MS);
       }
     },
@@ -121,7 +121,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     async work(run) {
       const again = variablesOf(await run.bind(main(run), APP, run.bindKey));
       if (Object.keys(again).sort().join() !== Object.keys(run.variables).sort().join()) {
-        throw new Broken('the second time there are other variables');
+        throw new ContractViolation('the second time there are other variables');
       }
       return sameVariables(again, run.variables) ? 'the same' : 'other values';
     },
@@ -133,7 +133,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     async work(run) {
       const variables = variablesOf(await run.bind(main(run), OTHER_APP));
       const isSame = Object.keys(variables).length > 0 && sameVariables(variables, run.variables);
-      if (isSame) throw new Broken('both apps got the same: one cannot be shut out without the other');
+      if (isSame) throw new ContractViolation('both apps got the same: one cannot be shut out without the other');
     },
   },
   {
@@ -151,7 +151,8 @@ export const LIFE_CHECKS: readonly Check[] = [
     async work(run) {
       mustSucceed(await unitCall(run, 'DELETE'));
       const again = await unitCall(run, 'DELETE');
-      if (!isSuccess(again) && !GONE.includes(again.status)) throw new Broken(`the second time: ${shown(again)}`);
+      if (!isSuccess(again) && !GONE.includes(again.status))
+        throw new ContractViolation(`the second time: ${shown(again)}`);
     },
   },
   {
@@ -168,7 +169,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     needs: [UNBOUND],
     async work(run) {
       const reply = await run.unbind(main(run), APP);
-      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new Broken(shown(reply));
+      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
     },
   },
   {
@@ -179,7 +180,7 @@ export const LIFE_CHECKS: readonly Check[] = [
       const variables = variablesOf(await run.bind(main(run), APP));
       mustSucceed(await run.unbind(main(run), APP));
       const isSame = Object.keys(variables).length > 0 && sameVariables(variables, run.variables);
-      if (isSame) throw new Broken('the old ones still work: unbinding takes nothing away');
+      if (isSame) throw new ContractViolation('the old ones still work: unbinding takes nothing away');
     },
   },
   {
@@ -196,7 +197,7 @@ export const LIFE_CHECKS: readonly Check[] = [
       const after = variablesOf(await run.bind(main(run), APP));
       mustSucceed(await run.unbind(main(run), APP));
       if (!sameVariables(variables, after))
-        throw new Broken('the variables changed: X-Tancho-Binding-Id was not looked at');
+        throw new ContractViolation('the variables changed: X-Tancho-Binding-Id was not looked at');
     },
   },
   {
@@ -214,7 +215,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     needs: [REMOVED],
     async work(run) {
       const reply = await run.remove(main(run));
-      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new Broken(shown(reply));
+      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
     },
   },
   {
@@ -224,7 +225,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     async work(run) {
       mustBe(await run.call('GET', pathOf(main(run))), ...GONE);
       const reply = await run.bind(main(run), APP);
-      if (isSuccess(reply)) throw new Broken('it can still be bound');
+      if (isSuccess(reply)) throw new ContractViolation('it can still be bound');
     },
   },
   {
@@ -238,20 +239,20 @@ export const LIFE_CHECKS: readonly Check[] = [
         return;
       }
       const info = await run.call('GET', pathOf(main(run)));
-      if (isSuccess(info)) throw new Broken('it is there again, and nobody knows of it');
+      if (isSuccess(info)) throw new ContractViolation('it is there again, and nobody knows of it');
     },
   },
   ...unknownChecks(),
 ];
 
-function unitCall(run: Run, method: 'POST' | 'DELETE') {
+function unitCall(run: CheckRun, method: 'POST' | 'DELETE') {
   if (!run.hasBindApp) throw new Skipped('there is no bind-app: bind gives the variables');
   const fields = { 'app-host': APP, 'app-name': 'check-one', 'unit-host': UNIT };
   return run.call(method, `${pathOf(main(run))}/bind`, { fields, idempotencyKey: run.key() });
 }
 
 function unknownChecks(): Check[] {
-  const nobody = (run: Run): string => run.name('nobody');
+  const nobody = (run: CheckRun): string => run.name('nobody');
   return [
     {
       name: 'an unknown instance: info and status say 404',
@@ -276,7 +277,7 @@ function unknownChecks(): Check[] {
       needs: ['it answers'],
       async work(run) {
         for (const reply of [await run.unbind(nobody(run), APP), await run.remove(nobody(run))]) {
-          if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new Broken(shown(reply));
+          if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
         }
       },
     },

@@ -1,6 +1,6 @@
 /** What people call their instances, and what else arrives. */
 import {
-  Broken,
+  ContractViolation,
   isSuccess,
   listOf,
   mustRefuse,
@@ -10,7 +10,7 @@ import {
   Skipped,
   variablesOf,
 } from './expect.ts';
-import { type Check, pathOf, type Run } from './run.ts';
+import { type Check, pathOf, type CheckRun } from './run.ts';
 
 const APP = 'check-one.example.com';
 const SLOW_MS = 10_000;
@@ -63,7 +63,8 @@ export const ODDITY_CHECKS: readonly Check[] = [
         const name = about === 'plans' ? about : run.name(about);
         const reply = await run.create(name);
         if (isSuccess(reply)) {
-          if (about === 'plans') throw new Broken('"plans" was accepted; its info would be the list of plans');
+          if (about === 'plans')
+            throw new ContractViolation('"plans" was accepted; its info would be the list of plans');
           mustSucceed(await run.remove(name));
           continue;
         }
@@ -90,28 +91,29 @@ export const ODDITY_CHECKS: readonly Check[] = [
     needs: ['it answers'],
     async work(run) {
       const text = `the slowest took ${run.slowest} ms`;
-      if (run.slowest > SLOW_MS) throw new Broken(text);
+      if (run.slowest > SLOW_MS) throw new ContractViolation(text);
       return text;
     },
   },
 ];
 
 /** From its creation to its removal, without a fault. */
-async function lives(run: Run, name: string, plan?: string): Promise<void> {
+async function lives(run: CheckRun, name: string, plan?: string): Promise<void> {
   const reply = await run.create(name, plan === undefined ? {} : { plan });
-  if (!isSuccess(reply)) throw new Broken(`creating ${plan ?? name}: ${shown(reply)}`);
+  if (!isSuccess(reply)) throw new ContractViolation(`creating ${plan ?? name}: ${shown(reply)}`);
   await isThere(run, name);
   mustSucceed(await run.remove(name));
 }
 
-async function areTwo(run: Run, one: string, other: string): Promise<void> {
+async function areTwo(run: CheckRun, one: string, other: string): Promise<void> {
   const variables = [];
   for (const name of [one, other]) {
     mustSucceed(await run.create(name));
     variables.push(variablesOf(await run.bind(name, APP)));
   }
   const [first = {}, second = {}] = variables;
-  if (Object.keys(first).length > 0 && sameVariables(first, second)) throw new Broken('both give the same variables');
+  if (Object.keys(first).length > 0 && sameVariables(first, second))
+    throw new ContractViolation('both give the same variables');
   await run.unbind(one, APP);
   mustSucceed(await run.remove(one));
   await isThere(run, other);
@@ -120,6 +122,6 @@ async function areTwo(run: Run, one: string, other: string): Promise<void> {
 }
 
 /** As far as the provider tells. */
-async function isThere(run: Run, name: string): Promise<void> {
+async function isThere(run: CheckRun, name: string): Promise<void> {
   if (run.hasInfo) listOf(await run.call('GET', pathOf(name)), 'label', 'value');
 }

@@ -1,8 +1,8 @@
 /** One run of the checks: what was found, what was made and has to go, and the calls. */
 import { randomUUID } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
-import { type Caller, type CallerOptions, createCaller, type Reply } from './caller.ts';
-import { Broken, isSuccess, Skipped } from './expect.ts';
+import { type ProviderCaller, type CallerOptions, createCaller, type CallResult } from './caller.ts';
+import { ContractViolation, isSuccess, Skipped } from './expect.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -19,15 +19,15 @@ export interface Check {
   readonly required: boolean;
   /** Names of checks that have to hold for this one to make sense. */
   readonly needs?: readonly string[];
-  /** A text is a remark. Throws Broken or Skipped. */
-  work(run: Run): Promise<string | void>;
+  /** A text is a remark. Throws ContractViolation or Skipped. */
+  work(run: CheckRun): Promise<string | void>;
 }
 
 /** Of an app that is bound; nothing listens there. */
 export const UNIT = '127.0.0.1:40001';
 
-export class Run {
-  readonly call: Caller;
+export class CheckRun {
+  readonly call: ProviderCaller;
   readonly options: CallerOptions;
   readonly results: CheckResult[] = [];
   /** Instances that may be there. */
@@ -55,7 +55,7 @@ export class Run {
   constructor(options: CallerOptions, progress: (result: CheckResult) => void) {
     this.options = options;
     this.#progress = progress;
-    this.call = createCaller(options, ({ ms }: Reply) => (this.slowest = Math.max(this.slowest, ms)));
+    this.call = createCaller(options, ({ ms }: CallResult) => (this.slowest = Math.max(this.slowest, ms)));
   }
 
   /** Not used by anybody else. */
@@ -67,7 +67,7 @@ export class Run {
     return `check-${randomHex(24)}`;
   }
 
-  create(instance: string, more: { plan?: string; key?: string } = {}): Promise<Reply> {
+  create(instance: string, more: { plan?: string; key?: string } = {}): Promise<CallResult> {
     this.made.add(instance);
     this.#everMade.add(instance);
     const plan = more.plan ?? this.plans[0] ?? '';
@@ -76,7 +76,7 @@ export class Run {
     return this.call('POST', '/resources', { fields, headers, idempotencyKey: more.key ?? this.key() });
   }
 
-  bind(instance: string, app: string, key = this.key()): Promise<Reply> {
+  bind(instance: string, app: string, key = this.key()): Promise<CallResult> {
     const binding = `${instance} ${app}`;
     if (this.#unbound.delete(binding)) this.#bindingIds.delete(binding);
     const headers = { ...this.#ids(instance), 'x-tancho-binding-id': this.bindingId(instance, app) };
@@ -86,7 +86,7 @@ export class Run {
   }
 
   /** `id`: of another binding than the one that is there. */
-  unbind(instance: string, app: string, id?: string): Promise<Reply> {
+  unbind(instance: string, app: string, id?: string): Promise<CallResult> {
     const headers = { ...this.#ids(instance), 'x-tancho-binding-id': id ?? this.bindingId(instance, app) };
     if (id === undefined) this.#unbound.add(`${instance} ${app}`);
     const fields = this.#bindFields(app);
@@ -118,7 +118,7 @@ export class Run {
     return { 'x-tancho-instance-id': id, 'x-request-id': this.key(), 'x-tsuru-user': 'check@example.com' };
   }
 
-  async remove(instance: string): Promise<Reply> {
+  async remove(instance: string): Promise<CallResult> {
     const reply = await this.call('DELETE', pathOf(instance), {
       headers: this.#ids(instance),
       idempotencyKey: this.key(),
@@ -155,7 +155,7 @@ export class Run {
       return ['holds', (await check.work(this)) ?? ''];
     } catch (error) {
       if (error instanceof Skipped) return ['skipped', error.message];
-      if (error instanceof Broken) return ['fails', error.message];
+      if (error instanceof ContractViolation) return ['fails', error.message];
       throw error;
     }
   }

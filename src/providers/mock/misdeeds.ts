@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ProviderAnswer, send } from '../answer.ts';
-import type { Exchange } from '../serve.ts';
+import type { ProviderExchange } from '../serve.ts';
 import type { Rule } from './rules.ts';
 
 const DRIP_MS = 200;
@@ -15,13 +15,13 @@ interface MisdeedOptions {
   /** All it knows. */
   readonly forget: () => void;
   /** What a liar answers to this call. */
-  readonly lie: (exchange: Exchange) => ProviderAnswer;
+  readonly lie: (exchange: ProviderExchange) => ProviderAnswer;
 }
 
 /** Null: the answer was given in another way, or never will be. */
 export async function misbehave(
   rule: Rule,
-  exchange: Exchange,
+  exchange: ProviderExchange,
   run: () => Promise<ProviderAnswer>,
   options: MisdeedOptions,
 ): Promise<ProviderAnswer | null> {
@@ -94,7 +94,7 @@ export async function misbehave(
   }
 }
 
-async function pour({ response }: Exchange, status: number): Promise<void> {
+async function pour({ response }: ProviderExchange, status: number): Promise<void> {
   response.writeHead(status, { 'content-type': 'application/json' });
   const pieces = function* (): Generator<string> {
     yield '{"HUGE": "';
@@ -105,7 +105,7 @@ async function pour({ response }: Exchange, status: number): Promise<void> {
   await pipeline(pieces, response).catch(() => undefined);
 }
 
-function drip({ response }: Exchange, status: number): void {
+function drip({ response }: ProviderExchange, status: number): void {
   response.on('error', () => undefined);
   response.writeHead(status, { 'content-type': 'application/json' });
   response.write('{"DRIP": "');

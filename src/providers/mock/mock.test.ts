@@ -39,7 +39,7 @@ describe('as a library', () => {
   it('misbehaves as often as it was told to', async () => {
     const provider = await started();
     await send(provider, 'POST', '/resources', 'name=db');
-    provider.tell({ on: 'bind', do: 'fail', status: 503, times: 2 });
+    provider.addRule({ on: 'bind', do: 'fail', status: 503, times: 2 });
     expect([(await bind(provider)).status, (await bind(provider)).status]).toEqual([503, 503]);
     expect(provider.instances.get('db')?.bindings.size).toBe(0);
     expect((await bind(provider)).status).toBe(201);
@@ -52,7 +52,7 @@ describe('as a library', () => {
   ] as const)('%s breaks the connection with %i bindings', async (misdeed, bindings) => {
     const provider = await started();
     await send(provider, 'POST', '/resources', 'name=db');
-    provider.tell({ on: 'bind', do: misdeed });
+    provider.addRule({ on: 'bind', do: misdeed });
     await expect(bind(provider)).rejects.toThrow(/socket hang up|ECONNRESET/);
     expect(provider.instances.get('db')?.bindings.size).toBe(bindings);
   });
@@ -60,30 +60,30 @@ describe('as a library', () => {
   it('does it late, twice, behind a page, with everything in the error, or after it has forgotten everything', async () => {
     const provider = await started();
     await send(provider, 'POST', '/resources', 'name=db');
-    provider.tell({ on: 'bind', do: 'late', ms: 50, times: 1 });
+    provider.addRule({ on: 'bind', do: 'late', ms: 50, times: 1 });
     const late = request(provider.url, 'POST', '/resources/db/bind-app', {
       headers: { authorization: `Basic ${Buffer.from(`mock:${provider.password}`).toString('base64')}` },
       body: 'app-host=late.example.com',
     });
     expect(provider.instances.get('db')?.bindings.size).toBe(0);
     expect((await late).status).toBe(201);
-    provider.tell({ on: 'bind', do: 'leak', times: 1 });
+    provider.addRule({ on: 'bind', do: 'leak', times: 1 });
     expect(await bind(provider)).toMatchObject({ status: 500, text: expect.stringContaining('MOCK_PASSWORD') });
-    provider.tell({ on: 'unbind', do: 'page', times: 1 });
+    provider.addRule({ on: 'unbind', do: 'page', times: 1 });
     const page = await send(provider, 'DELETE', '/resources/db/bind-app?app-host=a.example.com');
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('<!doctype html>')]);
     expect([...(provider.instances.get('db')?.bindings.keys() ?? [])]).toEqual(['late.example.com']);
-    provider.tell({ on: 'remove', do: 'twice', times: 1 });
+    provider.addRule({ on: 'remove', do: 'twice', times: 1 });
     expect((await send(provider, 'DELETE', '/resources/db')).status).toBe(404);
     await send(provider, 'POST', '/resources', 'name=other');
-    provider.tell({ on: 'bind', do: 'forget', times: 1 });
+    provider.addRule({ on: 'bind', do: 'forget', times: 1 });
     expect((await send(provider, 'POST', '/resources/other/bind-app', 'app-host=a.example.com')).status).toBe(404);
     expect(provider.instances.size).toBe(0);
   });
 
   it('what hangs ends with the mock', async () => {
     const provider = await started();
-    provider.tell({ on: 'all', do: 'hang' });
+    provider.addRule({ on: 'all', do: 'hang' });
     const answer = expect(send(provider, 'POST', '/resources', 'name=db')).rejects.toThrow(/socket hang up|ECONNRESET/);
     await expect.poll(() => provider.asked.length).toBe(1);
     await provider.stop();

@@ -15,7 +15,7 @@ import {
 import { ProviderError } from '../contract.ts';
 import { BadRequest, type Credentials } from '../request.ts';
 import { newPassword } from '../sealed-passwords.ts';
-import { type Exchange, type RunningProvider, serveProvider } from '../serve.ts';
+import { type ProviderExchange, type RunningProvider, serveProvider } from '../serve.ts';
 import { misbehave } from './misdeeds.ts';
 import { createRuleBook, parseRule, type Rule } from './rules.ts';
 
@@ -44,7 +44,7 @@ export interface MockBinding {
   readonly units: Set<string>;
 }
 
-export interface Asked {
+export interface RecordedCall {
   readonly operation: Operation;
   readonly instance: string;
   readonly fields: Readonly<Record<string, readonly string[]>>;
@@ -57,8 +57,8 @@ export interface MockProvider extends RunningProvider, Credentials {
   /** What there really is. */
   readonly instances: ReadonlyMap<string, MockInstance>;
   /** The latest calls, oldest first. */
-  readonly asked: readonly Asked[];
-  tell(rule: Rule): void;
+  readonly asked: readonly RecordedCall[];
+  addRule(rule: Rule): void;
   /** Takes all rules back. */
   behave(): void;
 }
@@ -78,11 +78,14 @@ export interface MockOptions extends Partial<Credentials> {
 export async function startMockProvider(options: MockOptions = {}): Promise<MockProvider> {
   const { username = 'mock', password = newPassword(), log = () => {} } = options;
   const instances = new Map<string, MockInstance>();
-  const asked: Asked[] = [];
+  const asked: RecordedCall[] = [];
   const rules = createRuleBook();
   for (const rule of options.rules ?? []) rules.add(rule);
 
-  async function around(exchange: Exchange, run: () => Promise<ProviderAnswer>): Promise<ProviderAnswer | null> {
+  async function around(
+    exchange: ProviderExchange,
+    run: () => Promise<ProviderAnswer>,
+  ): Promise<ProviderAnswer | null> {
     const rule = rules.take(exchange.operation);
     const { operation, instance, idempotencyKey } = exchange;
     asked.push({
@@ -126,11 +129,11 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
   const handlers = memoryHandlers(instances, options.variables ?? variablesFor);
   const { host = '127.0.0.1', port = 0 } = options;
   const server = await serveProvider({ host, port, username, password, handlers, around, beyond: control, stopMs: 0 });
-  return { ...server, username, password, instances, asked, tell: rules.add, behave: rules.clear };
+  return { ...server, username, password, instances, asked, addRule: rules.add, behave: rules.clear };
 }
 
 /** Without the values of variables. */
-function describe({ operation, instance, fields }: Exchange, rule: Rule | null): string {
+function describe({ operation, instance, fields }: ProviderExchange, rule: Rule | null): string {
   const shown = [...fields].map(([name, values]) => `${name}=${JSON.stringify(values.join(','))}`).join(' ');
   return [operation, instance, shown, rule === null ? '' : `-> ${rule.do}`].filter((part) => part !== '').join(' ');
 }
@@ -229,7 +232,7 @@ function variablesFor(instance: string): Record<string, string> {
   return { MOCK_URL: address, MOCK_USER: instance, MOCK_PASSWORD: password };
 }
 
-function lie({ operation, instance }: Exchange): ProviderAnswer {
+function lie({ operation, instance }: ProviderExchange): ProviderAnswer {
   switch (operation) {
     case 'plans':
       return { status: 200, body: [{ name: 'imaginary', description: 'There is no such plan' }] };

@@ -3,7 +3,7 @@
  * Every row is written before what it describes is made, and removed after that is gone, so that nothing is ever forgotten.
  */
 import { newSalt } from '../sealed-passwords.ts';
-import { connectServer, type PostgresServer, type Query, quoted, type Row, sqlState } from './server.ts';
+import { connectServer, type PostgresServer, type Query, quoted, type ResultRow, sqlState } from './server.ts';
 
 export type InstanceState = 'creating' | 'ready' | 'removing';
 
@@ -99,7 +99,7 @@ async function checkPowers(query: Query): Promise<void> {
   if (version < 150_000) throw new Error('Before PostgreSQL 15 the role of --url has to be a superuser.');
 }
 
-export function textOf(row: Row | undefined, column: string): string {
+export function textOf(row: ResultRow | undefined, column: string): string {
   const value = row?.[column];
   return typeof value === 'string' ? value : '';
 }

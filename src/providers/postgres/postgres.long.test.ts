@@ -46,300 +46,313 @@ async function query(url: string, text: string, values: unknown[] = []): Promise
 
 const asAdmin = (text: string, values?: unknown[]) => query(adminUrl, text, values);
 
-describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])('as %s', skipFor(database === null && NO_POSTGRES), (who) => {
-  const service = `db${randomHex(8)}`;
-  const role = `admin_${randomHex(8)}`;
-  let url = adminUrl;
-  let provider: PostgresProvider;
-  const bound = async (instance: string, app?: string): Promise<string> =>
-    (await provider.bind(bind(instance, app)))['DATABASE_URL'] ?? '';
+describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
+  'as %s',
+  skipFor(database === null && NO_POSTGRES),
+  (who) => {
+    const service = `db${randomHex(8)}`;
+    const role = `admin_${randomHex(8)}`;
+    let url = adminUrl;
+    let provider: PostgresProvider;
+    const bound = async (instance: string, app?: string): Promise<string> =>
+      (await provider.bind(bind(instance, app)))['DATABASE_URL'] ?? '';
 
-  beforeAll(async () => {
-    if (who !== 'superuser') {
-      await asAdmin(`CREATE ROLE ${role} LOGIN CREATEDB CREATEROLE PASSWORD 'pass'`);
-      const own = new URL(adminUrl);
-      [own.username, own.password] = [role, 'pass'];
-      url = own.href;
-    }
-    provider = await createPostgresProvider({ url, service });
-  });
-
-  afterAll(async () => {
-    for (const { id } of await query(catalogUrl(), 'SELECT id FROM public.instances')) {
-      await provider.remove({ instance: String(id), idempotencyKey: '', ...NO_IDS, user: '', fields: new Map() });
-    }
-    await provider.close();
-    await asAdmin(`DROP DATABASE ${identifierOf(service, 'catalog')} WITH (FORCE)`);
-    if (who !== 'superuser') await asAdmin(`DROP ROLE ${role}`);
-  });
-
-  function catalogUrl(): string {
-    const own = new URL(url);
-    own.pathname = `/${identifierOf(service, 'catalog')}`;
-    return own.href;
-  }
-
-  const remove = (instance: string, instanceId = '') =>
-    provider.remove({ instance, instanceId, bindingId: '', idempotencyKey: freshKey(), user: '', fields: new Map() });
-
-  it('a binding reads and writes, and the next one uses what it has made', async () => {
-    await provider.create(create('one'));
-    const variables = await provider.bind(bind('one'));
-    expect(Object.keys(variables)).toEqual(['DATABASE_URL', 'PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE']);
-    const first = variables['DATABASE_URL'] ?? '';
-    await query(first, 'CREATE TABLE t (n int)');
-    await query(first, 'INSERT INTO t VALUES (42)');
-    const second = await bound('one', 'other.example.com');
-    expect(await query(second, 'SELECT n FROM t')).toEqual([{ n: 42 }]);
-    await query(second, 'ALTER TABLE t ADD COLUMN m int');
-    expect(new URL(first).username).not.toBe(new URL(second).username);
-    expect(new URL(first).password).not.toBe(new URL(second).password);
-  });
-
-  it('one instance cannot reach another, nor the catalog, nor read who is bound', async () => {
-    await provider.create(create('mine'));
-    await provider.create(create('theirs'));
-    const mine = new URL(await bound('mine'));
-    const theirs = new URL(await bound('theirs'));
-    await query(theirs.href, 'CREATE TABLE secret (n int)');
-    for (const path of [theirs.pathname, new URL(catalogUrl()).pathname]) {
-      const elsewhere = new URL(mine);
-      elsewhere.pathname = path;
-      await expect(query(elsewhere.href, 'SELECT 1')).rejects.toThrow(/permission denied for database/);
-    }
-    const owner = `${theirs.pathname.slice(1)}_own`;
-    await expect(query(mine.href, `SET ROLE ${owner}`)).rejects.toThrow(/permission denied/);
-    await expect(query(mine.href, `ALTER DATABASE ${mine.pathname.slice(1)} CONNECTION LIMIT -1`)).rejects.toThrow(
-      /must be owner/,
-    );
-    await expect(query(mine.href, 'SELECT rolpassword FROM pg_authid')).rejects.toThrow(/permission denied/);
-    expect(await provider.openDatabases()).not.toContain(mine.pathname.slice(1));
-  });
-
-  it('unbinding ends the sessions and the login; what it had made stays', async () => {
-    await provider.create(create('left'));
-    const url = await bound('left');
-    const session = new pg.Client(url);
-    const ended = new Promise<string>((resolve) => session.on('error', (error: Error) => resolve(error.message)));
-    await session.connect();
-    await session.query('SET ROLE NONE; CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE TABLE own AS SELECT 7 AS n');
-    const schema = new URL(url).username;
-    await provider.unbind(bind('left'));
-    expect(await ended).toMatch(/terminat/);
-    await session.end();
-    await expect(query(url, 'SELECT 1')).rejects.toThrow(/authentication failed|not permitted|does not exist/);
-    expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [schema])).toEqual([]);
-    const again = await bound('left');
-    expect(await query(again, `SELECT n FROM ${schema}.own`)).toEqual([{ n: 7 }]);
-    expect(new URL(again).username).not.toBe(schema);
-    await provider.unbind(bind('left'));
-    await provider.unbind(bind('left'));
-  });
-
-  it('a login that left things in a database that is open to all can still be dropped', async () => {
-    await provider.create(create('littering'));
-    const url = new URL(await bound('littering'));
-    const open = new URL(adminUrl).pathname;
-    await asAdmin('CREATE SCHEMA litter');
-    await asAdmin(`GRANT ALL ON SCHEMA litter TO PUBLIC; GRANT CONNECT ON DATABASE ${open.slice(1)} TO PUBLIC`);
-    const there = new URL(url);
-    there.pathname = open;
-    await query(there.href, 'CREATE TABLE litter.t (n int)');
-    await provider.unbind(bind('littering'));
-    expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
-    await asAdmin('DROP SCHEMA litter CASCADE');
-  });
-
-  it('removing drops database, logins and roles, in use or not', async () => {
-    await provider.create(create('gone'));
-    const url = new URL(await bound('gone'));
-    const session = new pg.Client(url.href);
-    session.on('error', () => undefined);
-    await session.connect();
-    await remove('gone');
-    await session.end().catch(() => undefined);
-    const name = url.pathname.slice(1);
-    expect(await asAdmin('SELECT 1 FROM pg_database WHERE datname = $1', [name])).toEqual([]);
-    expect(await asAdmin('SELECT rolname FROM pg_roles WHERE rolname LIKE $1', [`${name.slice(0, -9)}%`])).toEqual([]);
-    expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
-    await expect(remove('gone')).rejects.toMatchObject({ code: 'unknown_instance' });
-  });
-
-  it('repeats of a step come to the same end, also after a restart', async () => {
-    const request = create('again', { plan: 'medium' });
-    await Promise.all([provider.create(request), provider.create(request)]);
-    await expect(provider.create(create('again'))).rejects.toMatchObject({ code: 'exists' });
-    const first = await provider.bind(bind('again'));
-    const restarted = await createPostgresProvider({ url, service });
-    await restarted.create(request);
-    expect(await restarted.bind(bind('again'))).toEqual(first);
-    await restarted.unbind(bind('again'));
-    await restarted.close();
-    expect(await bound('again')).not.toBe(first['DATABASE_URL']);
-  });
-
-  it('a late twin of a step that was undone does nothing', async () => {
-    const made = create('late');
-    await provider.create(made);
-    const step = bind('late');
-    await provider.bind(step);
-    await provider.unbind(bind('late'));
-    await expect(provider.bind(step)).rejects.toMatchObject({ code: 'exists' });
-    await remove('late');
-    await expect(provider.create(made)).rejects.toMatchObject({ code: 'exists' });
-    await expect(provider.info('late')).rejects.toMatchObject({ code: 'unknown_instance' });
-  });
-
-  it('what is late means what was there when it was sent', async () => {
-    await provider.create(create('moved', { instanceId: 'i1' }));
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-    await expect(provider.bind(bind('moved', 'a.example.com', freshKey(), 'b0'))).rejects.toMatchObject({
-      code: 'exists',
+    beforeAll(async () => {
+      if (who !== 'superuser') {
+        await asAdmin(`CREATE ROLE ${role} LOGIN CREATEDB CREATEROLE PASSWORD 'pass'`);
+        const own = new URL(adminUrl);
+        [own.username, own.password] = [role, 'pass'];
+        url = own.href;
+      }
+      provider = await createPostgresProvider({ url, service });
     });
-    const first = await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-    await expect(remove('moved', 'i0')).rejects.toMatchObject({ code: 'unknown_instance' });
-    expect(await provider.status('moved')).toBe('up');
-    await remove('moved', 'i1');
-    await expect(provider.create(create('moved', { instanceId: 'i0' }))).rejects.toMatchObject({ code: 'exists' });
-    await provider.create(create('moved', { instanceId: 'i2' }));
-  });
 
-  it('what a crash has cut off is finished by the repeat', async () => {
-    const request = create('cut');
-    await provider.create(request);
-    const url = await bound('cut');
-    const name = new URL(url).pathname.slice(1);
-    await query(catalogUrl(), `UPDATE public.instances SET state = 'creating' WHERE id = 'cut'`);
-    await query(
-      url.replace(/^.*$/, catalogUrl()),
-      `UPDATE public.bindings SET state = 'making' WHERE instance = 'cut'`,
-    );
-    expect(await provider.status('cut')).toBe('pending');
-    await expect(provider.bind(bind('cut'))).rejects.toMatchObject({ code: 'not_ready' });
-    await provider.create(request);
-    expect(await bound('cut')).toBe(url);
-    expect(await query(url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
-    await query(catalogUrl(), `UPDATE public.instances SET state = 'removing' WHERE id = 'cut'`);
-    await (who === 'superuser' ? asAdmin : (text: string) => query(catalogUrl(), text))(
-      `DROP DATABASE ${name} WITH (FORCE)`,
-    );
-    expect(await provider.status('cut')).toBe('down');
-    await remove('cut');
-    await expect(provider.status('cut')).rejects.toMatchObject({ code: 'unknown_instance' });
-  });
-
-  it('tells size, connections and plan', async () => {
-    await provider.create(create('told', { plan: 'medium' }));
-    const session = new pg.Client(await bound('told'));
-    await session.connect();
-    const facts = Object.fromEntries((await provider.info('told')).map(({ label, value }) => [label, value]));
-    await session.end();
-    expect(facts).toMatchObject({ State: 'ready', Plan: 'medium', Connections: '1 of 60', 'Bound apps': '1' });
-    expect(facts['Size']).toMatch(/^\d+ kB$/);
-    expect(facts['Version']).toMatch(/^PostgreSQL \d+/);
-    expect(await provider.status('told')).toBe('up');
-    await expect(provider.create(create('huge', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
-  });
-
-  it('many at once get what is theirs', async () => {
-    const names = Array.from({ length: 8 }, (_, at) => `crowd-${at}`);
-    await Promise.all(names.map((name) => provider.create(create(name))));
-    const apps = Array.from({ length: 12 }, (_, at) => `app-${at}.example.com`);
-    const urls = await Promise.all(apps.map((app, at) => bound(names[at % 2] ?? '', app)));
-    expect(new Set(urls.map((one) => new URL(one).username)).size).toBe(apps.length);
-    const rows = await Promise.all(urls.map((one) => query(one, 'SELECT session_user::text AS me')));
-    expect(rows.map(([row]) => row?.['me'])).toEqual(urls.map((one) => new URL(one).username));
-    await Promise.all(names.map((name) => remove(name)));
-  });
-
-  it('the limit of connections holds', async () => {
-    await provider.create(create('full'));
-    const url = await bound('full');
-    const sessions = Array.from({ length: 20 }, () => new pg.Client(url));
-    try {
-      for (const session of sessions) await session.connect();
-      await expect(query(url, 'SELECT 1')).rejects.toThrow(/too many connections/);
-    } finally {
-      for (const session of sessions) await session.end();
-    }
-  });
-
-  it('keeps apart what only looks alike, whatever the names', async () => {
-    const long = 'x'.repeat(200);
-    const names = [`${long}a`, `${long}b`, 'Case', 'case', `a'b"c;--`, 'ünïcode ☃', '../x', '%2e'];
-    const urls = [];
-    for (const name of names) {
-      await provider.create(create(name));
-      urls.push(new URL(await bound(name)).pathname);
-    }
-    expect(new Set(urls).size).toBe(names.length);
-    expect(urls.every((path) => /^\/[a-z0-9_]{1,63}$/.test(path))).toBe(true);
-  });
-
-  it('names the place where apps reach the server, and keeps the settings of its address', async () => {
-    await provider.create(create('far'));
-    const address = `${url}?sslmode=disable`;
-    const other = await createPostgresProvider({ url: address, service, appsHost: 'db.internal' });
-    const variables = await other.bind(bind('far'));
-    await other.close();
-    const { port } = new URL(url);
-    expect(variables).toMatchObject({ PGHOST: 'db.internal', PGPORT: port });
-    expect(variables['DATABASE_URL']).toMatch(new RegExp(`@db\\.internal:${port}/\\w+\\?sslmode=disable$`));
-  });
-
-  it('goes on when its own sessions were ended', async () => {
-    await provider.create(create('hardy'));
-    await query(catalogUrl(), 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-      'tancho-provider',
-    ]);
-    await expect.poll(() => provider.status('hardy').catch(() => 'away')).toBe('up');
-    expect(await query(await bound('hardy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
-  });
-
-  it('outlives a connection that breaks in the middle of its work', async () => {
-    const sockets = new Set<Socket>();
-    const { hostname, port } = new URL(url);
-    const way = createServer((near) => {
-      const far = connect(Number(port), hostname);
-      for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
-      near.pipe(far).pipe(near);
+    afterAll(async () => {
+      for (const { id } of await query(catalogUrl(), 'SELECT id FROM public.instances')) {
+        await provider.remove({ instance: String(id), idempotencyKey: '', ...NO_IDS, user: '', fields: new Map() });
+      }
+      await provider.close();
+      await asAdmin(`DROP DATABASE ${identifierOf(service, 'catalog')} WITH (FORCE)`);
+      if (who !== 'superuser') await asAdmin(`DROP ROLE ${role}`);
     });
-    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
-    const through = new URL(url);
-    through.host = `127.0.0.1:${(way.address() as AddressInfo).port}`;
-    const other = await createPostgresProvider({ url: through.href, service });
-    const blocker = new pg.Client({ connectionString: catalogUrl() });
-    try {
-      await provider.create(create('busy'));
-      await blocker.connect();
-      const lock = createHash('sha256').update('busy').digest().readInt32BE();
-      await blocker.query('SELECT pg_advisory_lock(1, $1)', [lock]);
-      const binding = other.bind(bind('busy')).catch((error: unknown) => error);
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'tancho-provider' AND wait_event_type = 'Lock'`;
-      await expect.poll(() => query(catalogUrl(), waiting).then((rows) => rows.length)).toBe(1);
-      for (const socket of sockets) socket.destroy();
-      expect(await binding).toMatchObject({ code: 'unavailable' });
-    } finally {
-      await blocker.end();
+
+    function catalogUrl(): string {
+      const own = new URL(url);
+      own.pathname = `/${identifierOf(service, 'catalog')}`;
+      return own.href;
+    }
+
+    const remove = (instance: string, instanceId = '') =>
+      provider.remove({ instance, instanceId, bindingId: '', idempotencyKey: freshKey(), user: '', fields: new Map() });
+
+    it('a binding reads and writes, and the next one uses what it has made', async () => {
+      await provider.create(create('one'));
+      const variables = await provider.bind(bind('one'));
+      expect(Object.keys(variables)).toEqual([
+        'DATABASE_URL',
+        'PGHOST',
+        'PGPORT',
+        'PGUSER',
+        'PGPASSWORD',
+        'PGDATABASE',
+      ]);
+      const first = variables['DATABASE_URL'] ?? '';
+      await query(first, 'CREATE TABLE t (n int)');
+      await query(first, 'INSERT INTO t VALUES (42)');
+      const second = await bound('one', 'other.example.com');
+      expect(await query(second, 'SELECT n FROM t')).toEqual([{ n: 42 }]);
+      await query(second, 'ALTER TABLE t ADD COLUMN m int');
+      expect(new URL(first).username).not.toBe(new URL(second).username);
+      expect(new URL(first).password).not.toBe(new URL(second).password);
+    });
+
+    it('one instance cannot reach another, nor the catalog, nor read who is bound', async () => {
+      await provider.create(create('mine'));
+      await provider.create(create('theirs'));
+      const mine = new URL(await bound('mine'));
+      const theirs = new URL(await bound('theirs'));
+      await query(theirs.href, 'CREATE TABLE secret (n int)');
+      for (const path of [theirs.pathname, new URL(catalogUrl()).pathname]) {
+        const elsewhere = new URL(mine);
+        elsewhere.pathname = path;
+        await expect(query(elsewhere.href, 'SELECT 1')).rejects.toThrow(/permission denied for database/);
+      }
+      const owner = `${theirs.pathname.slice(1)}_own`;
+      await expect(query(mine.href, `SET ROLE ${owner}`)).rejects.toThrow(/permission denied/);
+      await expect(query(mine.href, `ALTER DATABASE ${mine.pathname.slice(1)} CONNECTION LIMIT -1`)).rejects.toThrow(
+        /must be owner/,
+      );
+      await expect(query(mine.href, 'SELECT rolpassword FROM pg_authid')).rejects.toThrow(/permission denied/);
+      expect(await provider.openDatabases()).not.toContain(mine.pathname.slice(1));
+    });
+
+    it('unbinding ends the sessions and the login; what it had made stays', async () => {
+      await provider.create(create('left'));
+      const url = await bound('left');
+      const session = new pg.Client(url);
+      const ended = new Promise<string>((resolve) => session.on('error', (error: Error) => resolve(error.message)));
+      await session.connect();
+      await session.query('SET ROLE NONE; CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE TABLE own AS SELECT 7 AS n');
+      const schema = new URL(url).username;
+      await provider.unbind(bind('left'));
+      expect(await ended).toMatch(/terminat/);
+      await session.end();
+      await expect(query(url, 'SELECT 1')).rejects.toThrow(/authentication failed|not permitted|does not exist/);
+      expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [schema])).toEqual([]);
+      const again = await bound('left');
+      expect(await query(again, `SELECT n FROM ${schema}.own`)).toEqual([{ n: 7 }]);
+      expect(new URL(again).username).not.toBe(schema);
+      await provider.unbind(bind('left'));
+      await provider.unbind(bind('left'));
+    });
+
+    it('a login that left things in a database that is open to all can still be dropped', async () => {
+      await provider.create(create('littering'));
+      const url = new URL(await bound('littering'));
+      const open = new URL(adminUrl).pathname;
+      await asAdmin('CREATE SCHEMA litter');
+      await asAdmin(`GRANT ALL ON SCHEMA litter TO PUBLIC; GRANT CONNECT ON DATABASE ${open.slice(1)} TO PUBLIC`);
+      const there = new URL(url);
+      there.pathname = open;
+      await query(there.href, 'CREATE TABLE litter.t (n int)');
+      await provider.unbind(bind('littering'));
+      expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
+      await asAdmin('DROP SCHEMA litter CASCADE');
+    });
+
+    it('removing drops database, logins and roles, in use or not', async () => {
+      await provider.create(create('gone'));
+      const url = new URL(await bound('gone'));
+      const session = new pg.Client(url.href);
+      session.on('error', () => undefined);
+      await session.connect();
+      await remove('gone');
+      await session.end().catch(() => undefined);
+      const name = url.pathname.slice(1);
+      expect(await asAdmin('SELECT 1 FROM pg_database WHERE datname = $1', [name])).toEqual([]);
+      expect(await asAdmin('SELECT rolname FROM pg_roles WHERE rolname LIKE $1', [`${name.slice(0, -9)}%`])).toEqual(
+        [],
+      );
+      expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
+      await expect(remove('gone')).rejects.toMatchObject({ code: 'unknown_instance' });
+    });
+
+    it('repeats of a step come to the same end, also after a restart', async () => {
+      const request = create('again', { plan: 'medium' });
+      await Promise.all([provider.create(request), provider.create(request)]);
+      await expect(provider.create(create('again'))).rejects.toMatchObject({ code: 'exists' });
+      const first = await provider.bind(bind('again'));
+      const restarted = await createPostgresProvider({ url, service });
+      await restarted.create(request);
+      expect(await restarted.bind(bind('again'))).toEqual(first);
+      await restarted.unbind(bind('again'));
+      await restarted.close();
+      expect(await bound('again')).not.toBe(first['DATABASE_URL']);
+    });
+
+    it('a late twin of a step that was undone does nothing', async () => {
+      const made = create('late');
+      await provider.create(made);
+      const step = bind('late');
+      await provider.bind(step);
+      await provider.unbind(bind('late'));
+      await expect(provider.bind(step)).rejects.toMatchObject({ code: 'exists' });
+      await remove('late');
+      await expect(provider.create(made)).rejects.toMatchObject({ code: 'exists' });
+      await expect(provider.info('late')).rejects.toMatchObject({ code: 'unknown_instance' });
+    });
+
+    it('what is late means what was there when it was sent', async () => {
+      await provider.create(create('moved', { instanceId: 'i1' }));
+      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
+      await expect(provider.bind(bind('moved', 'a.example.com', freshKey(), 'b0'))).rejects.toMatchObject({
+        code: 'exists',
+      });
+      const first = await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b1'));
+      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
+      expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
+      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b1'));
+      expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
+      await expect(remove('moved', 'i0')).rejects.toMatchObject({ code: 'unknown_instance' });
+      expect(await provider.status('moved')).toBe('up');
+      await remove('moved', 'i1');
+      await expect(provider.create(create('moved', { instanceId: 'i0' }))).rejects.toMatchObject({ code: 'exists' });
+      await provider.create(create('moved', { instanceId: 'i2' }));
+    });
+
+    it('what a crash has cut off is finished by the repeat', async () => {
+      const request = create('cut');
+      await provider.create(request);
+      const url = await bound('cut');
+      const name = new URL(url).pathname.slice(1);
+      await query(catalogUrl(), `UPDATE public.instances SET state = 'creating' WHERE id = 'cut'`);
+      await query(
+        url.replace(/^.*$/, catalogUrl()),
+        `UPDATE public.bindings SET state = 'making' WHERE instance = 'cut'`,
+      );
+      expect(await provider.status('cut')).toBe('pending');
+      await expect(provider.bind(bind('cut'))).rejects.toMatchObject({ code: 'not_ready' });
+      await provider.create(request);
+      expect(await bound('cut')).toBe(url);
+      expect(await query(url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+      await query(catalogUrl(), `UPDATE public.instances SET state = 'removing' WHERE id = 'cut'`);
+      await (who === 'superuser' ? asAdmin : (text: string) => query(catalogUrl(), text))(
+        `DROP DATABASE ${name} WITH (FORCE)`,
+      );
+      expect(await provider.status('cut')).toBe('down');
+      await remove('cut');
+      await expect(provider.status('cut')).rejects.toMatchObject({ code: 'unknown_instance' });
+    });
+
+    it('tells size, connections and plan', async () => {
+      await provider.create(create('told', { plan: 'medium' }));
+      const session = new pg.Client(await bound('told'));
+      await session.connect();
+      const facts = Object.fromEntries((await provider.info('told')).map(({ label, value }) => [label, value]));
+      await session.end();
+      expect(facts).toMatchObject({ State: 'ready', Plan: 'medium', Connections: '1 of 60', 'Bound apps': '1' });
+      expect(facts['Size']).toMatch(/^\d+ kB$/);
+      expect(facts['Version']).toMatch(/^PostgreSQL \d+/);
+      expect(await provider.status('told')).toBe('up');
+      await expect(provider.create(create('huge', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
+    });
+
+    it('many at once get what is theirs', async () => {
+      const names = Array.from({ length: 8 }, (_, at) => `crowd-${at}`);
+      await Promise.all(names.map((name) => provider.create(create(name))));
+      const apps = Array.from({ length: 12 }, (_, at) => `app-${at}.example.com`);
+      const urls = await Promise.all(apps.map((app, at) => bound(names[at % 2] ?? '', app)));
+      expect(new Set(urls.map((one) => new URL(one).username)).size).toBe(apps.length);
+      const rows = await Promise.all(urls.map((one) => query(one, 'SELECT session_user::text AS me')));
+      expect(rows.map(([row]) => row?.['me'])).toEqual(urls.map((one) => new URL(one).username));
+      await Promise.all(names.map((name) => remove(name)));
+    });
+
+    it('the limit of connections holds', async () => {
+      await provider.create(create('full'));
+      const url = await bound('full');
+      const sessions = Array.from({ length: 20 }, () => new pg.Client(url));
+      try {
+        for (const session of sessions) await session.connect();
+        await expect(query(url, 'SELECT 1')).rejects.toThrow(/too many connections/);
+      } finally {
+        for (const session of sessions) await session.end();
+      }
+    });
+
+    it('keeps apart what only looks alike, whatever the names', async () => {
+      const long = 'x'.repeat(200);
+      const names = [`${long}a`, `${long}b`, 'Case', 'case', `a'b"c;--`, 'ünïcode ☃', '../x', '%2e'];
+      const urls = [];
+      for (const name of names) {
+        await provider.create(create(name));
+        urls.push(new URL(await bound(name)).pathname);
+      }
+      expect(new Set(urls).size).toBe(names.length);
+      expect(urls.every((path) => /^\/[a-z0-9_]{1,63}$/.test(path))).toBe(true);
+    });
+
+    it('names the place where apps reach the server, and keeps the settings of its address', async () => {
+      await provider.create(create('far'));
+      const address = `${url}?sslmode=disable`;
+      const other = await createPostgresProvider({ url: address, service, appsHost: 'db.internal' });
+      const variables = await other.bind(bind('far'));
       await other.close();
-      way.close();
-    }
-    expect(await query(await bound('busy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
-  });
+      const { port } = new URL(url);
+      expect(variables).toMatchObject({ PGHOST: 'db.internal', PGPORT: port });
+      expect(variables['DATABASE_URL']).toMatch(new RegExp(`@db\\.internal:${port}/\\w+\\?sslmode=disable$`));
+    });
 
-  it('no password is in the catalog or in a statement', async () => {
-    await provider.create(create('quiet'));
-    const { password, username } = new URL(await bound('quiet'));
-    const rows = await query(catalogUrl(), 'SELECT sealed FROM public.bindings WHERE login = $1', [username]);
-    expect(JSON.stringify(rows)).not.toContain(password);
-    const statements = await asAdmin(`SELECT query FROM pg_stat_activity WHERE application_name = 'tancho-provider'`);
-    expect(JSON.stringify(statements)).not.toContain(password);
-  });
-});
+    it('goes on when its own sessions were ended', async () => {
+      await provider.create(create('hardy'));
+      await query(catalogUrl(), 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+        'tancho-provider',
+      ]);
+      await expect.poll(() => provider.status('hardy').catch(() => 'away')).toBe('up');
+      expect(await query(await bound('hardy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    });
+
+    it('outlives a connection that breaks in the middle of its work', async () => {
+      const sockets = new Set<Socket>();
+      const { hostname, port } = new URL(url);
+      const way = createServer((near) => {
+        const far = connect(Number(port), hostname);
+        for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+        near.pipe(far).pipe(near);
+      });
+      await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+      const through = new URL(url);
+      through.host = `127.0.0.1:${(way.address() as AddressInfo).port}`;
+      const other = await createPostgresProvider({ url: through.href, service });
+      const blocker = new pg.Client({ connectionString: catalogUrl() });
+      try {
+        await provider.create(create('busy'));
+        await blocker.connect();
+        const lock = createHash('sha256').update('busy').digest().readInt32BE();
+        await blocker.query('SELECT pg_advisory_lock(1, $1)', [lock]);
+        const binding = other.bind(bind('busy')).catch((error: unknown) => error);
+        const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'tancho-provider' AND wait_event_type = 'Lock'`;
+        await expect.poll(() => query(catalogUrl(), waiting).then((rows) => rows.length)).toBe(1);
+        for (const socket of sockets) socket.destroy();
+        expect(await binding).toMatchObject({ code: 'unavailable' });
+      } finally {
+        await blocker.end();
+        await other.close();
+        way.close();
+      }
+      expect(await query(await bound('busy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+    });
+
+    it('no password is in the catalog or in a statement', async () => {
+      await provider.create(create('quiet'));
+      const { password, username } = new URL(await bound('quiet'));
+      const rows = await query(catalogUrl(), 'SELECT sealed FROM public.bindings WHERE login = $1', [username]);
+      expect(JSON.stringify(rows)).not.toContain(password);
+      const statements = await asAdmin(`SELECT query FROM pg_stat_activity WHERE application_name = 'tancho-provider'`);
+      expect(JSON.stringify(statements)).not.toContain(password);
+    });
+  },
+);
 
 it('says what the role lacks', skipFor(database === null && NO_POSTGRES), async () => {
   const role = `weak_${randomHex(8)}`;

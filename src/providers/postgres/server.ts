@@ -9,8 +9,8 @@ const MOST_CONNECTIONS = 6;
 /** Nothing that a tenant has put into its own schemas may be called by our statements. */
 const SETTINGS = '-c search_path=pg_catalog';
 
-export type Row = Readonly<Record<string, unknown>>;
-export type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
+export type ResultRow = Readonly<Record<string, unknown>>;
+export type Query = (text: string, values?: readonly unknown[]) => Promise<ResultRow[]>;
 
 export interface PostgresServer {
   /** One session of the named database, for a few statements. */
@@ -93,7 +93,7 @@ async function inSession<T>(config: pg.ClientConfig, work: (query: Query) => Pro
 function queryOf(client: pg.ClientBase): Query {
   return async (text, values = []) => {
     try {
-      return (await client.query<Row>(text, [...values])).rows;
+      return (await client.query<ResultRow>(text, [...values])).rows;
     } catch (error) {
       throw translated(error);
     }

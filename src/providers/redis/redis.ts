@@ -23,7 +23,7 @@ import { createSealedPasswords, newPassword, type SealedPasswords } from '../sea
 import { countKeys, deleteKeys } from './keys.ts';
 import { type BindingRecord, createRecords, type InstanceRecord, type Records } from './records.ts';
 import { connectRedis, type RedisServer } from './server.ts';
-import { createUsers, userPrefix, type Users } from './users.ts';
+import { createUsers, userPrefix, type RedisUsers } from './users.ts';
 
 export interface RedisOptions {
   /** Of a user who may do everything. */
@@ -65,12 +65,18 @@ export async function createRedisProvider(options: RedisOptions): Promise<RedisP
 class Provider implements RedisProvider {
   readonly #server: RedisServer;
   readonly #records: Records;
-  readonly #users: Users;
+  readonly #users: RedisUsers;
   readonly #passwords: SealedPasswords;
   readonly #options: RedisOptions;
   readonly #queue = new KeyedQueue();
 
-  constructor(server: RedisServer, records: Records, users: Users, passwords: SealedPasswords, options: RedisOptions) {
+  constructor(
+    server: RedisServer,
+    records: Records,
+    users: RedisUsers,
+    passwords: SealedPasswords,
+    options: RedisOptions,
+  ) {
     this.#server = server;
     this.#records = records;
     this.#users = users;

@@ -3,7 +3,7 @@ import { aclRules } from './acl.ts';
 import type { BindingRecord, Records } from './records.ts';
 import type { RedisServer } from './server.ts';
 
-export interface Users {
+export interface RedisUsers {
   ensure(binding: BindingRecord, prefix: string): Promise<void>;
   /** Ends the user's connections too. */
   drop(user: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface Users {
   persistent(): boolean;
 }
 
-export function createUsers(server: RedisServer, records: Records, service: string): Users {
+export function createUsers(server: RedisServer, records: Records, service: string): RedisUsers {
   const { call } = server;
   let isPersistent = true;
 

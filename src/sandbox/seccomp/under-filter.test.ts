@@ -60,11 +60,15 @@ describe('a program under a filter', skipFor(!isAble && LACKING), () => {
     expect(/^NoNewPrivs:\t1$/m.test(status) && /^Seccomp:\t2$/m.test(status)).toBe(true);
   });
 
-  it('gains by programs that make themselves root what it gained before, where root starts it', skipFor(NOT_ROOT), () => {
-    const status = run(ofControl, false, ['/bin/cat', '/proc/self/status']);
-    expect(/^Seccomp:\t2$/m.test(status)).toBe(true);
-    expect(/^NoNewPrivs:\t0$/m.test(status)).toBe(true);
-  });
+  it(
+    'gains by programs that make themselves root what it gained before, where root starts it',
+    skipFor(NOT_ROOT),
+    () => {
+      const status = run(ofControl, false, ['/bin/cat', '/proc/self/status']);
+      expect(/^Seccomp:\t2$/m.test(status)).toBe(true);
+      expect(/^NoNewPrivs:\t0$/m.test(status)).toBe(true);
+    },
+  );
 });
 
 it('is not had where there is no filter', () => {

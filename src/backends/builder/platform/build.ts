@@ -16,7 +16,7 @@ import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts'
 import type { Artifact, BuildRequest, ProcessSettings } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { Base } from './base/bases.ts';
+import type { CodeBase } from './base/bases.ts';
 import { prepareDependencies } from './dependencies.ts';
 import { writeManifest } from './finish-slug.ts';
 import { buildImage, demandImages } from './image-build/build-image.ts';
@@ -98,7 +98,7 @@ async function baseOf(
   platform: string,
   output: BuildOutput,
   signal: AbortSignal,
-): Promise<Base | null> {
+): Promise<CodeBase | null> {
   const bases = await opened();
   if (bases === null || !bases.has(platform)) return null;
   // Before anything is brought, which takes rights that such a server lacks, too.

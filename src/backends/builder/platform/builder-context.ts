@@ -2,12 +2,12 @@
 import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import type { Base, Bases } from './base/bases.ts';
-import type { Layers } from './cache/layers.ts';
+import type { CodeBase, Bases } from './base/bases.ts';
+import type { CacheLayers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import type { MachineSettings } from './toolchain/machine-settings.ts';
-import type { Programs } from './toolchain/programs.ts';
+import type { ProgramFinder } from './toolchain/programs.ts';
 import type { Toolchains } from './toolchain/toolchains.ts';
 
 /** A daemon that the operator has named for builds from a Dockerfile. */
@@ -27,10 +27,10 @@ export interface BuilderContext {
   /** Absolute: where files that languages put into the code lie. */
   readonly platformFiles: string;
   readonly artifacts: ArtifactStore;
-  readonly layers: Layers;
-  readonly programs: Programs;
+  readonly layers: CacheLayers;
+  readonly programs: ProgramFinder;
   /** Those of an image that code is built on. */
-  readonly programsOn: (base: Base) => Programs;
+  readonly programsOn: (base: CodeBase) => ProgramFinder;
   /** Null: code is built with what the machine has. Loaded when they are first asked for. */
   readonly bases: () => Promise<Bases | null>;
   readonly toolchains: Toolchains;

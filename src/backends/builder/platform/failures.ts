@@ -7,7 +7,7 @@ import type { Ended } from './steps/run-step.ts';
 const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
 
 /** Why the build was ended from outside. */
-export type Stopped = 'cancelled' | 'timeout' | null;
+export type BuildInterruption = 'cancelled' | 'timeout' | null;
 
 export function stepFailure(
   step: string,
@@ -37,7 +37,12 @@ export function stepFailure(
 }
 
 /** Turns anything thrown by a build into the Failure it is; errors of the platform itself stay what they are. */
-export function asFailure(thrown: unknown, stopped: Stopped, lines: readonly string[], timeoutMs: number): unknown {
+export function asFailure(
+  thrown: unknown,
+  stopped: BuildInterruption,
+  lines: readonly string[],
+  timeoutMs: number,
+): unknown {
   if (stopped === 'cancelled') return new Failure('cancelled', 'The build was cancelled.', { lines });
   if (stopped === 'timeout') {
     return new Failure(

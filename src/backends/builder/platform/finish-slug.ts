@@ -4,7 +4,7 @@ import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { SlugBase } from '../../../domain/artifacts/slug.ts';
-import type { Base } from './base/bases.ts';
+import type { CodeBase } from './base/bases.ts';
 import { planVariables } from './environment.ts';
 import type { RunningBuild } from './running-build.ts';
 
@@ -39,7 +39,7 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
   });
 }
 
-function slugBase({ image, root, home, uid, gid, name }: Base): SlugBase {
+function slugBase({ image, root, home, uid, gid, name }: CodeBase): SlugBase {
   return { image, root, home, uid, gid, name };
 }
 

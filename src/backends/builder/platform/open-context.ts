@@ -6,13 +6,13 @@ import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts'
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import type { Base, Bases } from './base/bases.ts';
+import type { CodeBase, Bases } from './base/bases.ts';
 import { once } from '../../../lib/once.ts';
-import { Layers } from './cache/layers.ts';
+import { CacheLayers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
-import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
+import { ProgramFinder, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
 import { Toolchains } from './toolchain/toolchains.ts';
 import type { BuilderContext, ImageBuilder, ImageClient } from './builder-context.ts';
 
@@ -73,10 +73,10 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     written: writtenLanguage,
     platformFiles: resolve(options.platformFiles),
     artifacts: options.artifacts,
-    layers: new Layers(cache, KEPT_LAYERS),
-    programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
+    layers: new CacheLayers(cache, KEPT_LAYERS),
+    programs: new ProgramFinder({ sandbox, directory: toolchains, execPath, environment, limits }),
     programsOn: eachOnce(
-      (base) => new Programs({ sandbox, directory: toolchains, execPath, environment, limits, base }),
+      (base) => new ProgramFinder({ sandbox, directory: toolchains, execPath, environment, limits, base }),
     ),
     bases: once(() => basesOf(options)),
     toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
@@ -104,8 +104,8 @@ async function basesOf({ bases, images }: PlatformBuilderOptions): Promise<Bases
   return new Opened({ ...bases, images });
 }
 
-function eachOnce(make: (base: Base) => Programs): (base: Base) => Programs {
-  const made = new Map<string, Programs>();
+function eachOnce(make: (base: CodeBase) => ProgramFinder): (base: CodeBase) => ProgramFinder {
+  const made = new Map<string, ProgramFinder>();
   return (base) => {
     const programs = made.get(base.root) ?? make(base);
     made.set(base.root, programs);

@@ -12,7 +12,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
-import type { Stopped } from './failures.ts';
+import type { BuildInterruption } from './failures.ts';
 import { openContext } from './open-context.ts';
 import type { PlatformBuilderOptions } from './open-context.ts';
 import type { Language } from '../../../build-plan/language.ts';
@@ -62,9 +62,9 @@ class PlatformBuilder implements Builder {
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
     const output = new BuildOutput(line, secretsOf(request));
-    let stopped: Stopped = signal.aborted ? 'cancelled' : null;
+    let stopped: BuildInterruption = signal.aborted ? 'cancelled' : null;
     const stop = new AbortController();
-    const end = (why: Stopped): void => {
+    const end = (why: BuildInterruption): void => {
       stopped ??= why;
       stop.abort(new Error(`the build was ended: ${why}`));
     };

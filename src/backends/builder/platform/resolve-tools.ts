@@ -4,14 +4,14 @@ import type { Tool } from '../../../build-plan/build-plan.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
-import type { Base } from './base/bases.ts';
-import type { NoProgram, Program, Programs } from './toolchain/programs.ts';
+import type { CodeBase } from './base/bases.ts';
+import type { NoProgram, FoundProgram, ProgramFinder } from './toolchain/programs.ts';
 import type { FetchedTool } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
 interface ResolvedTools {
-  readonly programs: readonly Program[];
-  readonly machinePrograms: readonly Program[];
+  readonly programs: readonly FoundProgram[];
+  readonly machinePrograms: readonly FoundProgram[];
   readonly fetched: readonly FetchedTool[];
   /** For people, in the plan's order: `node 22.11.0 (engines.node in package.json)`. */
   readonly versions: readonly string[];
@@ -20,7 +20,7 @@ interface ResolvedTools {
 interface Found {
   readonly tool: Tool;
   /** What is installed and would do, except perhaps for its version; null: nothing. */
-  readonly program: Program | null;
+  readonly program: FoundProgram | null;
   /** Is to be fetched. */
   readonly isShort: boolean;
 }
@@ -52,13 +52,13 @@ export async function resolveTools(
 }
 
 /** Whatever of these the machine has. */
-async function installed({ programs }: BuilderContext, tools: readonly Tool[]): Promise<Program[]> {
+async function installed({ programs }: BuilderContext, tools: readonly Tool[]): Promise<FoundProgram[]> {
   const found = [];
   for (const tool of tools) found.push(await programs.find(tool));
-  return found.filter((program): program is Program => program.found);
+  return found.filter((program): program is FoundProgram => program.found);
 }
 
-async function find(programs: Programs, tool: Tool, base: Base | null): Promise<Found> {
+async function find(programs: ProgramFinder, tool: Tool, base: CodeBase | null): Promise<Found> {
   const { wanted = null, download = null } = tool;
   const installed = await firstInstalled(programs, tool);
   if (!installed.found) {
@@ -98,7 +98,7 @@ async function find(programs: Programs, tool: Tool, base: Base | null): Promise<
 }
 
 /** Where there is none under its own name, one that is called by its version, such as php-fpm8.2. */
-async function firstInstalled(programs: Programs, tool: Tool): Promise<Program | NoProgram> {
+async function firstInstalled(programs: ProgramFinder, tool: Tool): Promise<FoundProgram | NoProgram> {
   const own = await programs.find(tool);
   if (own.found) return own;
   for (const program of tool.others ?? []) {
@@ -108,11 +108,11 @@ async function firstInstalled(programs: Programs, tool: Tool): Promise<Program |
   return own;
 }
 
-function fetchesItself({ fetchesItselfSince }: Tool, { version }: Program): boolean {
+function fetchesItself({ fetchesItselfSince }: Tool, { version }: FoundProgram): boolean {
   return fetchesItselfSince !== undefined && gte(version, fetchesItselfSince);
 }
 
-function reason(tool: Tool, program: Program | null, fetched: FetchedTool | null): string {
+function reason(tool: Tool, program: FoundProgram | null, fetched: FetchedTool | null): string {
   const { wanted = null } = tool;
   if (wanted !== null) {
     if (fetched === null && program !== null && !satisfies(program.version, wanted.range)) {

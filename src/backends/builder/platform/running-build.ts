@@ -3,9 +3,9 @@ import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { BuildRequest } from '../../../domain/deploys/builder.ts';
-import type { Base } from './base/bases.ts';
+import type { CodeBase } from './base/bases.ts';
 import type { BuildOutput } from './steps/output.ts';
-import type { Program } from './toolchain/programs.ts';
+import type { FoundProgram } from './toolchain/programs.ts';
 import type { FetchedTool } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
@@ -16,11 +16,11 @@ export interface RunningBuild {
   readonly place: ArtifactPlace;
   readonly files: SourceFiles;
   /** What it is built on; null: the directories of the machine. */
-  readonly base: Base | null;
+  readonly base: CodeBase | null;
   /** Tools found there, in the plan's order. */
-  readonly programs: readonly Program[];
+  readonly programs: readonly FoundProgram[];
   /** Tools found on this machine, by which others are fetched. */
-  readonly machinePrograms: readonly Program[];
+  readonly machinePrograms: readonly FoundProgram[];
   /** Versions fetched in place of them. */
   readonly fetched: readonly FetchedTool[];
   readonly output: BuildOutput;

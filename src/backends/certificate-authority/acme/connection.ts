@@ -6,7 +6,7 @@ import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 import { type Directory, directoryOf } from './directory.ts';
 import { signedBody, type SigningKey } from './jws.ts';
-import { failureOf, type Problem, problemOf } from './problem.ts';
+import { failureOf, type AcmeProblem, problemOf } from './problem.ts';
 
 export interface ConnectionOptions {
   /** URL of the directory. */
@@ -78,7 +78,7 @@ export class Connection {
     }
   }
 
-  #problem(answer: AcmeAnswer): Problem {
+  #problem(answer: AcmeAnswer): AcmeProblem {
     return problemOf(answer.body);
   }
 

@@ -6,7 +6,7 @@ import { isRecord } from '../../../lib/is-record.ts';
 const PREFIX = 'urn:ietf:params:acme:error:';
 const LONGEST_WORDS = 600;
 
-export interface Problem {
+export interface AcmeProblem {
   /** Without its prefix: `badNonce`. */
   readonly type: string;
   readonly detail: string;
@@ -32,9 +32,9 @@ const CAUSE_OF: Readonly<Record<string, Cause>> = {
   userActionRequired: 'account_refused',
 };
 
-export function problemOf(value: unknown): Problem {
+export function problemOf(value: unknown): AcmeProblem {
   const { type, detail, subproblems } = isRecord(value) ? value : {};
-  const below: Problem[] = Array.isArray(subproblems) ? subproblems.slice(0, 10).map(problemOf) : [];
+  const below: AcmeProblem[] = Array.isArray(subproblems) ? subproblems.slice(0, 10).map(problemOf) : [];
   const words = [typeof detail === 'string' ? detail : '', ...below.map((one) => one.detail)];
   return {
     type: typeof type === 'string' ? type.replace(PREFIX, '') : '',
@@ -43,7 +43,7 @@ export function problemOf(value: unknown): Problem {
 }
 
 interface Refusal {
-  readonly problem: Problem;
+  readonly problem: AcmeProblem;
   readonly status: number;
   readonly retryAt: Date | null;
   readonly authority: string;

@@ -74,57 +74,54 @@ async function held(push: HeldPush): Promise<{ judge(word: 'yes' | 'no'): Promis
   };
 }
 
-describe(
-  'a push that is held', skipFor(missingPrograms()),
-  () => {
-    it('moves its branch after the platform and git have given it up', async () => {
-      const to = await commit('one');
-      const push = { deploy: 'd1', ref: MAIN, from: NONE, to };
-      expect(await (await held(push)).judge('no')).not.toBe(0);
-      expect(() => git(root, '--git-dir', bare, 'cat-file', '-e', to)).toThrow();
-      await host.close();
-      host = await again();
-      expect(await host.heldPushes()).toEqual([{ app: 'shop', ...push }]);
-      expect(await host.finishPush('shop', 'move')).toBe(true);
-      expect(await host.ref('shop', MAIN)).toBe(to);
-      git(root, '--git-dir', bare, 'fsck', '--strict');
-      git(root, 'clone', '-q', bare, join(root, 'clone'));
-      expect(await readFile(join(root, 'clone', 'file'), 'utf8')).toBe('one');
-      expect(await host.heldPushes()).toEqual([]);
-      expect(git(work, 'push', bare, 'main', '--porcelain')).toMatch(/=\t.*up to date/);
-    });
+describe('a push that is held', skipFor(missingPrograms()), () => {
+  it('moves its branch after the platform and git have given it up', async () => {
+    const to = await commit('one');
+    const push = { deploy: 'd1', ref: MAIN, from: NONE, to };
+    expect(await (await held(push)).judge('no')).not.toBe(0);
+    expect(() => git(root, '--git-dir', bare, 'cat-file', '-e', to)).toThrow();
+    await host.close();
+    host = await again();
+    expect(await host.heldPushes()).toEqual([{ app: 'shop', ...push }]);
+    expect(await host.finishPush('shop', 'move')).toBe(true);
+    expect(await host.ref('shop', MAIN)).toBe(to);
+    git(root, '--git-dir', bare, 'fsck', '--strict');
+    git(root, 'clone', '-q', bare, join(root, 'clone'));
+    expect(await readFile(join(root, 'clone', 'file'), 'utf8')).toBe('one');
+    expect(await host.heldPushes()).toEqual([]);
+    expect(git(work, 'push', bare, 'main', '--porcelain')).toMatch(/=\t.*up to date/);
+  });
 
-    it('leaves nothing when it is forgotten, and is no obstacle to git when it is not', async () => {
-      const to = await commit('one');
-      const push = { deploy: 'd1', ref: MAIN, from: NONE, to };
-      expect(await (await held(push)).judge('no')).not.toBe(0);
-      expect(await host.finishPush('shop', 'forget')).toBe(true);
-      expect(await host.ref('shop', MAIN)).toBeNull();
-      await expect(access(join(bare, 'tancho-push'))).rejects.toThrow();
-      expect(git(root, '--git-dir', bare, 'count-objects')).toBe('0 objects, 0 kilobytes');
-      expect(await (await held(push)).judge('yes')).toBe(0);
-      expect(await host.finishPush('shop', 'move')).toBe(true);
-      expect(await host.ref('shop', MAIN)).toBe(to);
-      git(root, '--git-dir', bare, 'fsck', '--strict');
-    });
+  it('leaves nothing when it is forgotten, and is no obstacle to git when it is not', async () => {
+    const to = await commit('one');
+    const push = { deploy: 'd1', ref: MAIN, from: NONE, to };
+    expect(await (await held(push)).judge('no')).not.toBe(0);
+    expect(await host.finishPush('shop', 'forget')).toBe(true);
+    expect(await host.ref('shop', MAIN)).toBeNull();
+    await expect(access(join(bare, 'tancho-push'))).rejects.toThrow();
+    expect(git(root, '--git-dir', bare, 'count-objects')).toBe('0 objects, 0 kilobytes');
+    expect(await (await held(push)).judge('yes')).toBe(0);
+    expect(await host.finishPush('shop', 'move')).toBe(true);
+    expect(await host.ref('shop', MAIN)).toBe(to);
+    git(root, '--git-dir', bare, 'fsck', '--strict');
+  });
 
-    it('leaves a branch that has moved meanwhile, and one whose objects are not whole', async () => {
-      const first = await commit('one');
-      const push = { deploy: 'd1', ref: MAIN, from: NONE, to: first };
-      expect(await (await held(push)).judge('yes')).toBe(0);
-      expect(await host.finishPush('shop', 'move')).toBe(true);
-      const second = await commit('two');
-      expect(await (await held({ ...push, to: second, from: second })).judge('no')).not.toBe(0);
-      expect(await host.finishPush('shop', 'move')).toBe(false);
-      expect(await host.ref('shop', MAIN)).toBe(first);
-      const third = await commit('three');
-      expect(await (await held({ ...push, to: third, from: first })).judge('no')).not.toBe(0);
-      await rm(join(bare, 'tancho-push', 'objects', git(work, 'rev-parse', 'HEAD:file').slice(0, 2)), {
-        recursive: true,
-      });
-      expect(await host.finishPush('shop', 'move')).toBe(false);
-      expect(await host.ref('shop', MAIN)).toBe(first);
-      expect(await host.heldPushes()).toEqual([]);
+  it('leaves a branch that has moved meanwhile, and one whose objects are not whole', async () => {
+    const first = await commit('one');
+    const push = { deploy: 'd1', ref: MAIN, from: NONE, to: first };
+    expect(await (await held(push)).judge('yes')).toBe(0);
+    expect(await host.finishPush('shop', 'move')).toBe(true);
+    const second = await commit('two');
+    expect(await (await held({ ...push, to: second, from: second })).judge('no')).not.toBe(0);
+    expect(await host.finishPush('shop', 'move')).toBe(false);
+    expect(await host.ref('shop', MAIN)).toBe(first);
+    const third = await commit('three');
+    expect(await (await held({ ...push, to: third, from: first })).judge('no')).not.toBe(0);
+    await rm(join(bare, 'tancho-push', 'objects', git(work, 'rev-parse', 'HEAD:file').slice(0, 2)), {
+      recursive: true,
     });
-  },
-);
+    expect(await host.finishPush('shop', 'move')).toBe(false);
+    expect(await host.ref('shop', MAIN)).toBe(first);
+    expect(await host.heldPushes()).toEqual([]);
+  });
+});

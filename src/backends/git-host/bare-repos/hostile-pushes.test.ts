@@ -113,13 +113,17 @@ describe('a push', skipFor(!hasGit && 'git is not installed'), () => {
     expect(await host.ref('shop', 'refs/heads/fine')).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('of a few kilobytes that unfold to what no machine has is refused', skipFor(!canLimit && 'this system has no prlimit'), async () => {
-    const bomb = [...whole, unfolding(base, 20)];
-    expect(pack(bomb).length).toBeLessThan(64 * 1024);
-    const said = await push('refs/heads/bomb', bomb);
-    expect(said).toContain('ng refs/heads/bomb');
-    expect(await host.ref('shop', 'refs/heads/bomb')).toBeNull();
-  });
+  it(
+    'of a few kilobytes that unfold to what no machine has is refused',
+    skipFor(!canLimit && 'this system has no prlimit'),
+    async () => {
+      const bomb = [...whole, unfolding(base, 20)];
+      expect(pack(bomb).length).toBeLessThan(64 * 1024);
+      const said = await push('refs/heads/bomb', bomb);
+      expect(said).toContain('ng refs/heads/bomb');
+      expect(await host.ref('shop', 'refs/heads/bomb')).toBeNull();
+    },
+  );
 
   it('of a replacement changes nothing about what a commit holds', async () => {
     const commitWith = (text: string): string => {
@@ -134,21 +138,25 @@ describe('a push', skipFor(!hasGit && 'git is not installed'), () => {
     expect(await host.diff('shop', shown, other)).toContain('-shown');
   });
 
-  it('is compared by one process at a time, however many ask', skipFor(!existsSync('/proc') && 'this system has no /proc'), async () => {
-    const text = (seed: number): string =>
-      Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 65_521}\n`).join('');
-    const commitOfText = (content: string): string => {
-      const blob = git(['hash-object', '-w', '--stdin'], content);
-      return git(['commit-tree', '-m', 'x', git(['mktree'], `100644 blob ${blob}\tfile\n`)]);
-    };
-    const [from, to] = [commitOfText(text(7)), commitOfText(text(11))];
-    let most = 0;
-    const counting = setInterval(() => (most = Math.max(most, processesAt(from))), 5);
-    const found = await Promise.all(Array.from({ length: 4 }, () => host.diff('shop', from, to)));
-    clearInterval(counting);
-    expect(new Set(found).size).toBe(1);
-    expect(most).toBe(1);
-  });
+  it(
+    'is compared by one process at a time, however many ask',
+    skipFor(!existsSync('/proc') && 'this system has no /proc'),
+    async () => {
+      const text = (seed: number): string =>
+        Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 65_521}\n`).join('');
+      const commitOfText = (content: string): string => {
+        const blob = git(['hash-object', '-w', '--stdin'], content);
+        return git(['commit-tree', '-m', 'x', git(['mktree'], `100644 blob ${blob}\tfile\n`)]);
+      };
+      const [from, to] = [commitOfText(text(7)), commitOfText(text(11))];
+      let most = 0;
+      const counting = setInterval(() => (most = Math.max(most, processesAt(from))), 5);
+      const found = await Promise.all(Array.from({ length: 4 }, () => host.diff('shop', from, to)));
+      clearInterval(counting);
+      expect(new Set(found).size).toBe(1);
+      expect(most).toBe(1);
+    },
+  );
 });
 
 /** Processes that have this word in their arguments. */

@@ -32,12 +32,12 @@ function isUntrusted({ cause }: RequestFailure): boolean {
 }
 
 /** Why a pull was ended from outside. */
-export type Stopped = 'cancelled' | 'timeout' | null;
+export type TransferInterruption = 'cancelled' | 'timeout' | null;
 
 /** Anything thrown by a pull as the Failure it is; errors of the platform itself stay what they are. */
 export function asFailure(
   thrown: unknown,
-  stopped: Stopped,
+  stopped: TransferInterruption,
   timeoutMs: number,
   what: 'pull' | 'push' = 'pull',
 ): unknown {

@@ -6,7 +6,7 @@ import { downloadText } from './download.ts';
 import { notPulled, unfit } from './failures.ts';
 import { type ImageConfig, readImageConfig } from './image-config.ts';
 import type { ImageLimits } from './limits.ts';
-import { ACCEPT, type Manifest, processorOf, readManifest } from './manifests.ts';
+import { ACCEPT, type ImageManifest, processorOf, readManifest } from './manifests.ts';
 import type { RegistryClient } from './registry-client.ts';
 
 export interface Lookup {
@@ -19,7 +19,7 @@ export interface Lookup {
 
 export interface FoundImage {
   readonly digest: string;
-  readonly manifest: Extract<Manifest, { kind: 'image' }>;
+  readonly manifest: Extract<ImageManifest, { kind: 'image' }>;
   /** The manifest, byte for byte. */
   readonly text: string;
   /** As what the registry gives it. */
@@ -52,7 +52,7 @@ export async function configOf(
 async function manifestOf(
   { client, limits, arch, signal }: Lookup,
   reference: string,
-): Promise<Omit<FoundImage, 'manifest'> & { manifest: Manifest }> {
+): Promise<Omit<FoundImage, 'manifest'> & { manifest: ImageManifest }> {
   const answer = await client.get(`manifests/${reference}`, ACCEPT);
   const { 'content-type': type = '', 'docker-content-digest': stated } = answer.headers;
   const text = await readAnswer(answer, limits.manifestBytes, signal);

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';
 import { type ImageHealth, imageHealth } from './image-health.ts';
-import { jsonOf, type Processor, record } from './manifests.ts';
+import { jsonOf, type ImagePlatform, record } from './manifests.ts';
 
 export interface ImageConfig {
   /** Program and arguments; at least one. */
@@ -26,7 +26,7 @@ const MAX_VOLUMES = 100;
 const MAX_PORTS = 100;
 
 /** Throws Failure `invalid_source`, `no_process`. */
-export function readImageConfig(text: string, processor: Processor): ImageConfig {
+export function readImageConfig(text: string, processor: ImagePlatform): ImageConfig {
   const document = record(jsonOf(text, 'configuration'), 'its configuration');
   const { os = 'linux', architecture = processor.architecture } = document;
   if (os !== 'linux' || architecture !== processor.architecture) {

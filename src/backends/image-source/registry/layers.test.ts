@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TarEntry, tarOf } from '../../../../test/support/tar-writer.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { Layers } from './layers.ts';
+import { ImageLayers } from './layers.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
 import { RootTree } from './root-tree.ts';
 
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 async function lay(layers: readonly (readonly TarEntry[] | Buffer)[], limits: Partial<ImageLimits> = {}) {
-  const all = new Layers(new RootTree(root), { ...IMAGE_LIMITS, timeoutMs: 60_000, ...limits });
+  const all = new ImageLayers(new RootTree(root), { ...IMAGE_LIMITS, timeoutMs: 60_000, ...limits });
   for (const [index, layer] of layers.entries()) {
     const file = join(top, `layer-${index}`);
     writeFileSync(file, Buffer.isBuffer(layer) ? layer : tarOf(layer as readonly TarEntry[]));

@@ -17,7 +17,7 @@ const DEVICES: ReadonlySet<string> = new Set(['CharacterDevice', 'BlockDevice', 
 /** Headers and padding of a tar file, per entry. */
 const OVERHEAD_BYTES = 4_096;
 
-export class Layers {
+export class ImageLayers {
   readonly #tree: RootTree;
   readonly #limits: ImageLimits;
   #entries = 0;

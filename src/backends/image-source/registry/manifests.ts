@@ -10,13 +10,13 @@ export interface Descriptor {
   readonly size: number;
 }
 
-export interface Processor {
+export interface ImagePlatform {
   /** As images call it: `amd64`, `arm64`. */
   readonly architecture: string;
   readonly variant: string;
 }
 
-export type Manifest =
+export type ImageManifest =
   | { readonly kind: 'index'; readonly chosen: Descriptor }
   | { readonly kind: 'image'; readonly config: Descriptor; readonly layers: readonly Descriptor[] };
 
@@ -28,13 +28,13 @@ const LAYER =
 const MAX_PLATFORMS = 200;
 
 /** This machine's. */
-export function processorOf(arch: string): Processor {
+export function processorOf(arch: string): ImagePlatform {
   const names: Record<string, string> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };
   return { architecture: names[arch] ?? arch, variant: arch === 'arm' ? 'v7' : '' };
 }
 
 /** `type`: what the answer said it is. Throws Failure `invalid_source`. */
-export function readManifest(text: string, type: string, processor: Processor, limits: ImageLimits): Manifest {
+export function readManifest(text: string, type: string, processor: ImagePlatform, limits: ImageLimits): ImageManifest {
   const document = record(jsonOf(text, 'manifest'), 'its manifest');
   const named = document['mediaType'];
   const mediaType = typeof named === 'string' && named !== '' ? named : (type.split(';', 1)[0] ?? '').trim();
@@ -52,7 +52,7 @@ export function readManifest(text: string, type: string, processor: Processor, l
   return { kind: 'image', config, layers };
 }
 
-function choose(manifests: readonly unknown[], { architecture, variant }: Processor): Descriptor {
+function choose(manifests: readonly unknown[], { architecture, variant }: ImagePlatform): Descriptor {
   const offered: string[] = [];
   const fitting: { chosen: Descriptor; isSame: boolean }[] = [];
   const nested: Descriptor[] = [];

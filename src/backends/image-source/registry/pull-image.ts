@@ -8,7 +8,7 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import { downloadFile } from './download.ts';
 import { configOf, findImage, type FoundImage } from './find-image.ts';
 import type { ImageConfig } from './image-config.ts';
-import { Layers } from './layers.ts';
+import { ImageLayers } from './layers.ts';
 import { mib } from './limits.ts';
 import type { Descriptor } from './manifests.ts';
 import { prepareRoot } from './prepare-root.ts';
@@ -83,7 +83,7 @@ async function unpack(
   // Nobody else sees it before it is whole.
   await chmod(place.code, 0o700);
   const tree = new RootTree(place.code);
-  const layers = new Layers(tree, limits);
+  const layers = new ImageLayers(tree, limits);
   // The first that goes wrong ends the others, and is the one that is told.
   let failure: { readonly cause: unknown } | null = null;
   const orEnd = async <T>(work: Promise<T>): Promise<T> => {

@@ -5,16 +5,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Failure } from '../../../domain/failure.ts';
+import type { RegistryCredentials } from '../../../domain/registries/registry-login.ts';
 import { type AddressGuard, ForbiddenAddress } from '../../../lib/guarded/address-guard.ts';
 import { addressKindOf } from '../../../lib/guarded/address-class.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 import { parseChallenge } from './challenge.ts';
 import { notPulled, notPushed } from './failures.ts';
-
-export interface Login {
-  readonly user: string;
-  readonly password: string;
-}
 
 interface RegistryClientOptions {
   readonly guard: AddressGuard;
@@ -22,7 +18,7 @@ interface RegistryClientOptions {
   readonly host: string;
   readonly repository: string;
   /** Null: nobody in particular. */
-  readonly login: Login | null;
+  readonly login: RegistryCredentials | null;
   /** The login may be sent without TLS. */
   readonly isInsecure: boolean;
   /** Absent: `pull`. Says what is asked for of token servers, and how failures are called. */

@@ -283,9 +283,9 @@ describe('a registry', () => {
       expect(await failure(pull(registry), 'pull_failed')).toContain(told);
     }
     registry.faults.clear();
-    registry.toldDigest = `sha256:${'0'.repeat(64)}`;
+    registry.claimedDigest = `sha256:${'0'.repeat(64)}`;
     expect(await failure(pull(registry), 'pull_failed')).toContain('is something else');
-    registry.toldDigest = '';
+    registry.claimedDigest = '';
     expect((await pull(registry, { image: `team/app@${digest}` })).isNew).toBe(true);
   });
 

@@ -8,10 +8,11 @@ import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { ImageName } from '../../../domain/deploys/image-name.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../../../lib/guarded/address-guard.ts';
 import { BlobCache } from './blob-cache.ts';
-import { asFailure, type Stopped } from './failures.ts';
+import { asFailure, type TransferInterruption } from './failures.ts';
 import type { Lookup } from './find-image.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
-import { type Login, RegistryClient } from './registry-client.ts';
+import { RegistryClient } from './registry-client.ts';
+import type { RegistryCredentials } from '../../../domain/registries/registry-login.ts';
 
 export interface RegistryImagesOptions {
   /** Which addresses may be called. */
@@ -21,7 +22,7 @@ export interface RegistryImagesOptions {
   /** Directory of blobs that are kept for builds; absent: none are. */
   readonly blobs?: string;
   /** By the host of the registry. */
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
   /** Hosts of registries that get passwords without TLS; absent: none does. */
   readonly insecure?: readonly string[];
   /** File with PEM of roots, beside those that everybody trusts; null and absent: none. */
@@ -47,14 +48,14 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
 
   /** Within the time that it may take, until the caller gives up. */
   async function transfer<T>(
-    { image, logins: own }: { readonly image: ImageName; readonly logins: ReadonlyMap<string, Login> },
+    { image, logins: own }: { readonly image: ImageName; readonly logins: ReadonlyMap<string, RegistryCredentials> },
     line: (text: string) => void,
     signal: AbortSignal,
     work: (transfer: Transfer) => Promise<T>,
   ): Promise<T> {
-    let stopped: Stopped = signal.aborted ? 'cancelled' : null;
+    let stopped: TransferInterruption = signal.aborted ? 'cancelled' : null;
     const stop = new AbortController();
-    const end = (why: Stopped): void => {
+    const end = (why: TransferInterruption): void => {
       stopped ??= why;
       stop.abort(new Error(`the pull was ended: ${why}`));
     };

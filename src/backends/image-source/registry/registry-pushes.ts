@@ -5,7 +5,7 @@ import type { ImageRegistry } from '../../../domain/artifacts/image-registry.ts'
 import { type AddressGuardOptions, createAddressGuard } from '../../../lib/guarded/address-guard.ts';
 import { once } from '../../../lib/once.ts';
 import { IMAGE_LIMITS } from './limits.ts';
-import type { Login } from './registry-client.ts';
+import type { RegistryCredentials } from '../../../domain/registries/registry-login.ts';
 
 interface RegistryPushesOptions {
   /** Which addresses may be called, beside the registry's own. */
@@ -14,7 +14,7 @@ interface RegistryPushesOptions {
   /** `registry.example.com/apps`. */
   readonly place: string;
   readonly bases: ReadonlyMap<string, string>;
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
   readonly insecure: readonly string[];
   /** File with PEM; null: none. */
   readonly roots: string | null;

@@ -7,7 +7,7 @@ import type { UnpackedImage, UnpackRequest } from '../../../domain/deploys/image
 import { unfit } from './failures.ts';
 import { readImageConfig } from './image-config.ts';
 import { MANIFEST } from './copy-image.ts';
-import { Layers } from './layers.ts';
+import { ImageLayers } from './layers.ts';
 import { type ImageLimits, mib } from './limits.ts';
 import { type Descriptor, processorOf, readManifest } from './manifests.ts';
 import { prepareRoot } from './prepare-root.ts';
@@ -30,7 +30,7 @@ export async function unpackImage(unpack: Unpack): Promise<UnpackedImage> {
   if (digestOf(configText) !== manifest.config.digest) throw unfit('its configuration is damaged.');
   const config = readImageConfig(configText.toString('utf8'), processorOf(arch));
   const tree = new RootTree(root);
-  const layers = new Layers(tree, limits);
+  const layers = new ImageLayers(tree, limits);
   for (const blob of manifest.layers) {
     signal.throwIfAborted();
     await layers.add(await checked(fileOf(directory, blob), blob), signal);

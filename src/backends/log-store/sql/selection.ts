@@ -1,6 +1,6 @@
 /** Pure: which entries of a block are wanted. */
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
-import { isWantedOrigin, type Origin } from '../../../domain/logs/wanted.ts';
+import { isWantedOrigin, type LogOrigin } from '../../../domain/logs/wanted.ts';
 import { mayContain } from './block-filter.ts';
 import { entryAt, messageAt, type OpenBlock, type Stream } from './block.ts';
 import type { Finder } from './search/finder.ts';
@@ -12,7 +12,7 @@ const SLICE_BYTES = 32 * 1024;
 export class Selection {
   readonly #filter: LogFilter;
   readonly #finder: Finder | null;
-  readonly #isWanted: (origin: Origin) => boolean;
+  readonly #isWanted: (origin: LogOrigin) => boolean;
 
   constructor(filter: LogFilter, finder: Finder | null = null) {
     this.#filter = filter;

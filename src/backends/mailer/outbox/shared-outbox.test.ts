@@ -23,7 +23,7 @@ async function servers() {
   const at = (name: string) => {
     const own: NewsListener[] = [];
     const news: News = {
-      tell: (_topic, subject) => listeners.filter((one) => !own.includes(one)).forEach((one) => one(subject)),
+      publish: (_topic, subject) => listeners.filter((one) => !own.includes(one)).forEach((one) => one(subject)),
       on: (_topic, listener) => void (own.push(listener), listeners.push(listener)),
       close: async () => {},
     };

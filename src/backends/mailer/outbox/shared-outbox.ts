@@ -53,7 +53,7 @@ export function createSharedOutbox(options: SharedOutboxOptions): Mailer {
           hint: "The server's log says why; ask the operator.",
         });
       }
-      news.tell('letters', '');
+      news.publish('letters', '');
       last = last.then(copying);
       await last;
     },

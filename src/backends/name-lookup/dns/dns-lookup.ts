@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Found, HttpLook, NameLookup } from '../../../domain/certificates/name-lookup.ts';
+import type { LookupResult, HttpLook, NameLookup } from '../../../domain/certificates/name-lookup.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
 import { type AddressGuard, ForbiddenAddress } from '../../../lib/guarded/address-guard.ts';
 import { hostPort } from '../../../lib/host-port.ts';
@@ -86,7 +86,7 @@ export function createDnsLookup(options: DnsLookupOptions): NameLookup {
   };
 }
 
-async function found<T>(asking: Promise<readonly T[]>): Promise<Found<readonly T[]>> {
+async function found<T>(asking: Promise<readonly T[]>): Promise<LookupResult<readonly T[]>> {
   try {
     const value = await asking;
     return value.length === 0 ? { kind: 'none' } : { kind: 'found', value };
@@ -96,7 +96,7 @@ async function found<T>(asking: Promise<readonly T[]>): Promise<Found<readonly T
   }
 }
 
-function valueOf<T>(result: Found<readonly T[]>): readonly T[] {
+function valueOf<T>(result: LookupResult<readonly T[]>): readonly T[] {
   return result.kind === 'found' ? result.value : [];
 }
 

@@ -29,10 +29,10 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
 
   it('is heard by all others, once for what is told several times, and not by who tells it', async () => {
     const [one, two, three] = [await control(), await control(), await control()];
-    for (const app of ['shop', 'shop', 'blog', 'shop']) one.news.tell('routes', app);
-    one.news.tell('log', 'shop');
+    for (const app of ['shop', 'shop', 'blog', 'shop']) one.news.publish('routes', app);
+    one.news.publish('log', 'shop');
     await until(() => two.heard.length >= 2 && three.heard.length >= 2, { what: 'the news' });
-    two.news.tell('routes', 'last');
+    two.news.publish('routes', 'last');
     await until(() => one.heard.length > 0 && three.heard.includes('last'), { what: 'more news' });
     expect([one.heard, two.heard, three.heard]).toEqual([['last'], ['shop', 'blog'], ['shop', 'blog', 'last']]);
   });
@@ -40,10 +40,10 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
   it('of very much is told in pieces, and of too much as anything', async () => {
     const [one, two] = [await control(), await control()];
     const apps = Array.from({ length: 500 }, (_, number) => `an-app-with-a-rather-long-name-${number}`);
-    for (const app of apps) one.news.tell('routes', app);
+    for (const app of apps) one.news.publish('routes', app);
     await until(() => two.heard.length >= apps.length, { what: 'all the news' });
     expect(two.heard).toEqual(apps);
-    for (let number = 0; number < 2_000; number++) one.news.tell('routes', `app-${number}`);
+    for (let number = 0; number < 2_000; number++) one.news.publish('routes', `app-${number}`);
     await until(() => two.heard.includes(null), { what: 'the word that anything may have happened' });
   });
 
@@ -61,7 +61,7 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
       await admin.end();
     }
     await until(() => one.heard.includes(null) && two.heard.includes(null), { what: 'both to look for themselves' });
-    one.news.tell('routes', 'afterwards');
+    one.news.publish('routes', 'afterwards');
     await until(() => two.heard.includes('afterwards'), { what: 'the news after the loss' });
     expect(one.heard).not.toContain('afterwards');
   });
@@ -83,7 +83,7 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
       // In the moment in which nobody knows yet that the connection is lost, or while there is none.
       const ending = admin.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
       while (!one.heard.includes(null)) {
-        one.news.tell('routes', 'unheard');
+        one.news.publish('routes', 'unheard');
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
       await ending;

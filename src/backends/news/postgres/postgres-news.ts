@@ -55,7 +55,7 @@ class PostgresNews implements News {
     this.#looking = setInterval(() => this.#look(), this.#options.lookEveryMs ?? LOOK_EVERY_MS).unref();
   }
 
-  tell(topic: Topic, subject: string): void {
+  publish(topic: Topic, subject: string): void {
     if (this.#closed.signal.aborted) return;
     this.#gathered.add(JSON.stringify([topic, subject]));
     this.#timer ??= setTimeout(() => void this.#send(), GATHER_MS).unref();

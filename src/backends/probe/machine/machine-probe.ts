@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { statfs } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { connect as openSocket } from 'node:net';
-import type { Probe, ProbeAnswer, ProbeRequest } from '../../../domain/diagnosis/probe.ts';
+import type { MachineProbe, ProbeAnswer, ProbeRequest } from '../../../domain/diagnosis/probe.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
 import { bareHost } from '../../../lib/host-port.ts';
 import { request as httpRequest } from '../../../lib/node-http.ts';
@@ -23,7 +23,7 @@ const STREAMS = /^(?:text\/event-stream|multipart\/|audio\/|video\/)/;
 const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
 
-export function createMachineProbe({ directory, timeoutMs = TIMEOUT_MS }: MachineProbeOptions): Probe {
+export function createMachineProbe({ directory, timeoutMs = TIMEOUT_MS }: MachineProbeOptions): MachineProbe {
   return {
     async connect(address) {
       try {

@@ -5,7 +5,6 @@ import { expect, it } from 'vitest';
 import { NOT_ROOT, skipFor } from '../../../../test/support/skips.ts';
 import { containerCommand } from './container-command.ts';
 
-
 it('takes the words of an image as they are, and has the shell step aside for one program', () => {
   expect(containerCommand({ command: "/app 'a b'" })).toEqual(['/app', 'a b']);
   expect(containerCommand({ command: '' })).toEqual([]);

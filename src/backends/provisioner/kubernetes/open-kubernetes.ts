@@ -1,6 +1,6 @@
 /** From what an operator says of a cluster to its engine. Nobody is asked yet: a cluster that is away does not hold up the start. */
 import type { Logger } from '../../../lib/logger.ts';
-import { type Access, AccessProblem } from '../../../kubernetes/access.ts';
+import { type ClusterAccess, AccessProblem } from '../../../kubernetes/access.ts';
 import { KubernetesClient } from '../../../kubernetes/client.ts';
 import { inClusterAccess } from '../../../kubernetes/in-cluster.ts';
 import { kubeconfigAccess } from '../../../kubernetes/kubeconfig.ts';
@@ -26,7 +26,7 @@ export async function openKubernetes(name: string, cluster: ClusterSettings, log
   return createKubernetesProvisioner({ name, client, settings, logger });
 }
 
-async function accessOf(name: string, kubeconfig: string | null, context: string | null): Promise<Access> {
+async function accessOf(name: string, kubeconfig: string | null, context: string | null): Promise<ClusterAccess> {
   try {
     return kubeconfig === null ? await inClusterAccess() : await kubeconfigAccess(kubeconfig, context);
   } catch (error) {

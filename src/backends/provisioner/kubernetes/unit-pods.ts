@@ -146,7 +146,7 @@ export class UnitPods {
     if (pod === null) return null;
     if (group !== undefined) this.#tellUnreachable(group);
     const life = lifeOf(pod);
-    const untold = life.deaths - this.#toldOf(pod);
+    const untold = life.deaths - this.#reportedOf(pod);
     if (untold <= 0) return null;
     if (!life.isRunning) {
       this.#tellDeaths(id, pod);
@@ -286,7 +286,7 @@ export class UnitPods {
     setTimeout(() => this.#assign(namespace, group), MISSING_MS).unref();
   }
 
-  #toldOf({ metadata: { uid = '', annotations } }: Pod): number {
+  #reportedOf({ metadata: { uid = '', annotations } }: Pod): number {
     return Math.max(this.#told.get(uid) ?? 0, Number(annotations?.[ANNOTATIONS.told] ?? 0));
   }
 
@@ -318,7 +318,7 @@ export class UnitPods {
 
   #tellDeaths(id: string, pod: Pod): void {
     const { deaths, lastEnd } = lifeOf(pod);
-    const told = this.#toldOf(pod);
+    const told = this.#reportedOf(pod);
     if (deaths <= told || lastEnd === null) return;
     this.#note(pod, deaths);
     for (let missed = told + 1; missed < Math.min(deaths, told + MAX_TOLD); missed++) {
@@ -335,7 +335,7 @@ export class UnitPods {
     this.#lost.add(name);
     if (pod !== null && pod.metadata.name === name) {
       const { deaths, isRunning } = lifeOf(pod);
-      if (!isRunning && deaths > 0 && deaths <= this.#toldOf(pod)) return;
+      if (!isRunning && deaths > 0 && deaths <= this.#reportedOf(pod)) return;
       if (!isRunning || isOver(pod)) return this.#options.onExit({ id, ...lastEndOf(pod) });
     }
     this.#options.onExit({ id, ...UNKNOWN_END });

@@ -10,7 +10,7 @@ import { probeSandbox } from '../../../sandbox/probe.ts';
 import { allProcesses } from '../../../lib/processes.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
-import type { Level, ProcessWorld } from './provisioner-world.ts';
+import type { OpenedLevel, ProcessWorld } from './provisioner-world.ts';
 
 /** A control of its own: starts one unit, reports its address, waits to be killed. */
 const CONTROL = `
@@ -78,21 +78,25 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       await world.dispose();
     });
 
-    it('the next control hears of a death without looking for it', skipFor(name !== 'bubblewrap' && 'only bubblewrap has a process that waits for the unit'), async () => {
-      const world = await createProcessWorld(level);
-      await world.provisioner.close();
-      const unit = unitSpec(world, {});
-      const { handle, address } = await controlKilledAfterStart(world, level, unit);
-      // Whatever it looks at now and then it never gets to.
-      vi.useFakeTimers({ toFake: ['setInterval'] });
-      const provisioner = await world.restart().finally(() => vi.useRealTimers());
-      const exits: UnitExited[] = [];
-      provisioner.onExit((exited) => exits.push(exited));
-      expect(await provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
-      await fetch(`http://${address.host}:${address.port}/crash`).catch(() => undefined);
-      await expect.poll(() => exits).toEqual([{ id: unit.id, code: 7, signal: null, outOfMemory: false }]);
-      await world.dispose();
-    });
+    it(
+      'the next control hears of a death without looking for it',
+      skipFor(name !== 'bubblewrap' && 'only bubblewrap has a process that waits for the unit'),
+      async () => {
+        const world = await createProcessWorld(level);
+        await world.provisioner.close();
+        const unit = unitSpec(world, {});
+        const { handle, address } = await controlKilledAfterStart(world, level, unit);
+        // Whatever it looks at now and then it never gets to.
+        vi.useFakeTimers({ toFake: ['setInterval'] });
+        const provisioner = await world.restart().finally(() => vi.useRealTimers());
+        const exits: UnitExited[] = [];
+        provisioner.onExit((exited) => exits.push(exited));
+        expect(await provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
+        await fetch(`http://${address.host}:${address.port}/crash`).catch(() => undefined);
+        await expect.poll(() => exits).toEqual([{ id: unit.id, code: 7, signal: null, outOfMemory: false }]);
+        await world.dispose();
+      },
+    );
 
     it('ends a unit whose record is lost', async () => {
       const world = await createProcessWorld(level);
@@ -157,7 +161,7 @@ interface Started {
 
 async function controlKilledAfterStart(
   world: ProcessWorld,
-  level: Level,
+  level: OpenedLevel,
   unit: UnitSpec,
   until = '',
 ): Promise<Started> {

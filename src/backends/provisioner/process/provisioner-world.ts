@@ -51,7 +51,7 @@ export interface ProcessWorld extends ConformanceWorld {
 }
 
 /** One home with one probed sandbox; worlds in it are told apart by their own directories. */
-export interface Level {
+export interface OpenedLevel {
   readonly home: string;
   readonly sandbox: Sandbox;
   dispose(): Promise<void>;
@@ -61,8 +61,8 @@ export interface Level {
 export async function levelsToTest(
   levels: readonly SandboxLevel[],
   network: 'auto' | 'shared' = 'auto',
-): Promise<(readonly [SandboxLevel, Level | string])[]> {
-  const opened: (readonly [SandboxLevel, Level | string])[] = [];
+): Promise<(readonly [SandboxLevel, OpenedLevel | string])[]> {
+  const opened: (readonly [SandboxLevel, OpenedLevel | string])[] = [];
   for (const name of levels) {
     const level = await openLevel(name, network);
     opened.push([name, level]);
@@ -72,7 +72,10 @@ export async function levelsToTest(
 }
 
 /** The level, or why it cannot be tested here. */
-export async function openLevel(level: SandboxLevel, network: 'auto' | 'shared' = 'auto'): Promise<Level | string> {
+export async function openLevel(
+  level: SandboxLevel,
+  network: 'auto' | 'shared' = 'auto',
+): Promise<OpenedLevel | string> {
   const home = mkdtempSync(join(tmpdir(), 'tancho-units-'));
   chmodSync(home, 0o711);
   const remove = (): void => rmSync(home, { recursive: true, force: true });
@@ -92,7 +95,7 @@ export async function openLevel(level: SandboxLevel, network: 'auto' | 'shared' 
 }
 
 export async function createProcessWorld(
-  level: Level,
+  level: OpenedLevel,
   changes: Partial<Sandbox> = {},
   more: Partial<ProcessProvisionerOptions> = {},
 ): Promise<ProcessWorld> {

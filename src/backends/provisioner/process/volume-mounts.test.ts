@@ -78,15 +78,19 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       throw new Error(`expected a Failure, not ${String(thrown)}`);
     }
 
-    it('that units may read only are written by commands all the same', skipFor(name !== 'bubblewrap' && 'only bubblewrap mounts what units may only read'), async () => {
-      const directory = await world.addVolume('data');
-      const volumes = [{ name: 'data', path: 'data' }];
-      writeFileSync(join(directory, '..', '.data.read-only'), '');
-      expect(await run('echo there > data/file; cat data/file', volumes)).toBe('there');
-      expect(await outputOf(spec('cat data/file; echo more 2>&1 > data/file; cat data/file', volumes))).toMatch(
-        /^there\n.*Read-only file system\nthere$/,
-      );
-    });
+    it(
+      'that units may read only are written by commands all the same',
+      skipFor(name !== 'bubblewrap' && 'only bubblewrap mounts what units may only read'),
+      async () => {
+        const directory = await world.addVolume('data');
+        const volumes = [{ name: 'data', path: 'data' }];
+        writeFileSync(join(directory, '..', '.data.read-only'), '');
+        expect(await run('echo there > data/file; cat data/file', volumes)).toBe('there');
+        expect(await outputOf(spec('cat data/file; echo more 2>&1 > data/file; cat data/file', volumes))).toMatch(
+          /^there\n.*Read-only file system\nthere$/,
+        );
+      },
+    );
 
     it('below the code: what a unit writes is there for the next one, of other code too, and for commands', async () => {
       const directory = await world.addVolume('data');

@@ -22,13 +22,16 @@ export interface Door {
   readonly variable: string;
 }
 
-export interface Doors {
+export interface EdgeDoors {
   readonly plain: Door;
   /** Null: TLS is spoken nowhere. */
   readonly tls: Door | null;
 }
 
-export function doorsOf({ listen, tls }: Pick<EdgeRouterOptions, 'listen' | 'tls'>, { port, tlsPort }: Ports): Doors {
+export function doorsOf(
+  { listen, tls }: Pick<EdgeRouterOptions, 'listen' | 'tls'>,
+  { port, tlsPort }: Ports,
+): EdgeDoors {
   return {
     plain: { host: listen.host, port, variable: 'TANCHO_EDGE_LISTEN' },
     tls: tls === null || tls === undefined ? null : { host: tls.host, port: tlsPort, variable: 'TANCHO_TLS_LISTEN' },
@@ -59,7 +62,7 @@ interface Standing {
 }
 
 /** A port 0 stands for any. */
-export function standing({ plain, tls }: Doors, edge: Bound): Standing {
+export function standing({ plain, tls }: EdgeDoors, edge: Bound): Standing {
   const isAt = (door: Door, host: string, bound: string): boolean =>
     host === door.host && (door.port === 0 || door.port === portOf(bound));
   const { tlsHost, tlsBound } = edge;

@@ -16,7 +16,7 @@ import { Heartbeats } from '../../../lib/heartbeats.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { readProcess } from '../../../lib/processes.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
-import { type Bound, type Doors, doorsOf, portOf, standing } from './edge-doors.ts';
+import { type Bound, type EdgeDoors, doorsOf, portOf, standing } from './edge-doors.ts';
 import { handedBy, sameAddresses } from './handed-listeners.ts';
 import { leadToOwnPlaces, socketsOf } from './edge-places.ts';
 import { EdgeWatch } from './edge-watch.ts';
@@ -247,7 +247,7 @@ class EdgeRouter implements AdoptingRouter {
     return hello.fingerprint === this.#program.fingerprint && plain && tls;
   }
 
-  get #doors(): Doors {
+  get #doors(): EdgeDoors {
     return doorsOf(this.#options, { port: this.#port, tlsPort: this.#tlsPort });
   }
 
@@ -282,7 +282,7 @@ class EdgeRouter implements AdoptingRouter {
     return this.#replaced(able, this.#doors);
   }
 
-  async #replaced(found: Connected, doors: Doors | null): Promise<Connected> {
+  async #replaced(found: Connected, doors: EdgeDoors | null): Promise<Connected> {
     return this.#started((await this.#succeed(found, doors)) ?? (await this.#spawn()));
   }
 
@@ -315,7 +315,7 @@ class EdgeRouter implements AdoptingRouter {
    * nobody is turned away meanwhile; without `doors` at the addresses it has. Null when it cannot be done: a new address cannot be had
    * beside its own, it is too old to know how, or it is a user that cannot become the one that is wanted. It is ended then. Throws `config.invalid` when an address is another program's.
    */
-  async #succeed({ client, hello }: Connected, doors: Doors | null): Promise<number | null> {
+  async #succeed({ client, hello }: Connected, doors: EdgeDoors | null): Promise<number | null> {
     try {
       const isAble = canStartAs(this.#options, hello.pid);
       const handed = doors === null ? sameAddresses(hello) : await handedBy(hello, doors);

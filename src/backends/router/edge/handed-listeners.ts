@@ -5,7 +5,7 @@ import {
   boundFor,
   boundPort,
   type Door,
-  type Doors,
+  type EdgeDoors,
   type Ports,
   portOf,
   portsOf,
@@ -33,7 +33,7 @@ export function sameAddresses(edge: Bound): Handed {
  * Null where a new address collides with one that the edge itself has: it has to go first. Throws `config.invalid` where it collides with
  * anything else, before the edge is touched.
  */
-export async function handedBy(edge: Bound, doors: Doors): Promise<Handed | null> {
+export async function handedBy(edge: Bound, doors: EdgeDoors): Promise<Handed | null> {
   const { plain, tls } = doors;
   const is = standing(doors, edge);
   const others = [...(is.plain ? [] : [plain]), ...(tls === null || is.tls ? [] : [tls])];

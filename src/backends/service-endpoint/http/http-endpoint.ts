@@ -148,7 +148,7 @@ export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<Se
       // A provider of the time before apps were bound as a whole.
       if (asked.answer.status === 404 || asked.answer.status === 405) {
         const [unit] = binding.unitHosts;
-        if (unit !== undefined) await call.telling?.(unit);
+        if (unit !== undefined) await call.onNotify?.(unit);
         asked = await at('bind');
       }
       const { request, answer } = asked;

@@ -92,7 +92,7 @@ export class MemoryEndpoint implements ServiceEndpoint {
     }
     const vars = new Map(Object.entries(this.variables(instance, binding, (this.#serial += 1))));
     const [unit] = this.isOld ? binding.unitHosts : [];
-    if (unit !== undefined) await call.telling?.(unit);
+    if (unit !== undefined) await call.onNotify?.(unit);
     const units = new Set(unit === undefined ? [] : [unit]);
     const kept = { app: binding.app, boundBy: call.idempotencyKey, vars, units };
     bindings.set(binding.appHost, kept);

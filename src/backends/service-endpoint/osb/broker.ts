@@ -37,14 +37,14 @@ interface Ask {
   readonly secrets?: readonly string[];
 }
 
-export interface Asked {
+export interface BrokerExchange {
   readonly request: ProviderRequest;
   readonly answer: EndpointAnswer;
 }
 
 /** What the request that a broker accepted was about. */
 interface Accepted {
-  readonly asked: Asked;
+  readonly asked: BrokerExchange;
   /** Path of the instance or binding. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -54,9 +54,9 @@ interface Accepted {
 }
 
 interface Broker {
-  ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked>;
+  ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<BrokerExchange>;
   /** ask(), again and again while the broker is busy with the same instance: such a refusal has changed nothing. */
-  askUntilFree(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked>;
+  askUntilFree(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<BrokerExchange>;
   offering(endpoint: Endpoint, call: EndpointCall): Promise<Offering>;
   /** Of an instance; its plan by name, or the only one. */
   plan(endpoint: Endpoint, offering: Offering, instance: EndpointInstance): OsbPlan;
@@ -201,7 +201,7 @@ function requestOf(call: EndpointCall, what: Ask): ProviderRequest {
   };
 }
 
-function operationOf(endpoint: Endpoint, asked: Asked): string | null {
+function operationOf(endpoint: Endpoint, asked: BrokerExchange): string | null {
   const body = parsed(asked.answer);
   const operation = isRecord(body) ? (body.operation ?? null) : undefined;
   if (operation === null) return null;
@@ -239,7 +239,7 @@ export function lastState(answer: EndpointAnswer): string | null {
 }
 
 /** Words of a refusal that the specification gives a meaning to, and what the broker adds. */
-export function refusalOf(endpoint: Endpoint, { request, answer }: Asked): EndpointFailure {
+export function refusalOf(endpoint: Endpoint, { request, answer }: BrokerExchange): EndpointFailure {
   const words = [errorCode(answer), descriptionOf(answer)].filter((part) => part !== '').join(': ');
   const failure = refusal(endpoint, request, answer, words === '' ? undefined : words);
   if (answer.status !== UNKNOWN_VERSION) return failure;

@@ -11,7 +11,7 @@ import {
 import { isRecord } from '../../../lib/is-record.ts';
 import { type CallTimeouts, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
-import { type Asked, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
+import { type BrokerExchange, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
 import type { Offering, OsbPlan } from './catalog.ts';
 import { flatten } from './credentials.ts';
 
@@ -60,7 +60,7 @@ export function createOsbEndpoint(send: Send, deadlines: CallTimeouts): Omit<Ser
   }
 
   /** The variables in the answer to a bind, or to a question for the binding. */
-  function variablesOf(endpoint: Endpoint, asked: Asked): Map<string, string> {
+  function variablesOf(endpoint: Endpoint, asked: BrokerExchange): Map<string, string> {
     const { request, answer } = asked;
     const invalid = (why: string): EndpointFailure =>
       invalidAnswer(endpoint, { ...request, changes: true }, answer.status, why);
@@ -189,7 +189,7 @@ export function createOsbEndpoint(send: Send, deadlines: CallTimeouts): Omit<Ser
     call: EndpointCall,
     path: string,
     query: Readonly<Record<string, string>>,
-  ): Promise<Asked> {
+  ): Promise<BrokerExchange> {
     try {
       const what = { method: 'GET', path, query, repeatable: true, timeoutMs: deadlines.short } as const;
       const asked = await broker.ask(endpoint, call, what);
@@ -238,7 +238,7 @@ function bindBody(instance: EndpointInstance, binding: EndpointBinding, { query 
 }
 
 /** Parameters are left out: they may hold secrets. */
-function factsOf(endpoint: Endpoint, asked: Asked, plan: OsbPlan): EndpointFact[] {
+function factsOf(endpoint: Endpoint, asked: BrokerExchange, plan: OsbPlan): EndpointFact[] {
   const body = jsonOf(endpoint, asked.request, asked.answer);
   if (!isRecord(body)) {
     throw invalidAnswer(endpoint, asked.request, asked.answer.status, 'something else than an instance');

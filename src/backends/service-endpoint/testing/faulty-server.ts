@@ -28,7 +28,7 @@ type Fault =
   /** Says that it goes on with another protocol. */
   | 'other protocol';
 
-export interface Request {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
@@ -44,20 +44,20 @@ export interface FaultyAnswer {
 
 export interface FaultyServer {
   readonly url: string;
-  readonly requests: readonly Request[];
+  readonly requests: readonly ReceivedRequest[];
   /** The next requests that match; null ends it. */
-  fail(fault: Fault | null, matches?: (request: Request) => boolean, times?: number): void;
+  fail(fault: Fault | null, matches?: (request: ReceivedRequest) => boolean, times?: number): void;
   close(): Promise<void>;
 }
 
 export const PASSWORD = 'pass-word-of-the-manifest';
 export const REDIRECT_TARGET = '/elsewhere';
 
-export async function startFaultyServer(answer: (request: Request) => FaultyAnswer): Promise<FaultyServer> {
-  const requests: Request[] = [];
-  let failing: { fault: Fault; matches: (request: Request) => boolean; left: number } | null = null;
+export async function startFaultyServer(answer: (request: ReceivedRequest) => FaultyAnswer): Promise<FaultyServer> {
+  const requests: ReceivedRequest[] = [];
+  let failing: { fault: Fault; matches: (request: ReceivedRequest) => boolean; left: number } | null = null;
 
-  function faultFor(request: Request): Fault | null {
+  function faultFor(request: ReceivedRequest): Fault | null {
     if (failing === null || failing.left === 0 || !failing.matches(request)) return null;
     failing.left -= 1;
     return failing.fault;
@@ -67,7 +67,7 @@ export async function startFaultyServer(answer: (request: Request) => FaultyAnsw
     const body = (await buffer(incoming)).toString('utf8');
     const url = new URL(incoming.url ?? '/', 'http://provider');
     const { method = '', headers } = incoming;
-    const request: Request = { method, path: url.pathname, query: url.searchParams, headers, body };
+    const request: ReceivedRequest = { method, path: url.pathname, query: url.searchParams, headers, body };
     requests.push(request);
     const fault = faultFor(request);
     if (fault === 'hang') return;

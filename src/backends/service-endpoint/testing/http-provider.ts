@@ -1,5 +1,5 @@
 /** A provider that follows the platform's own contract, in memory. */
-import { type FaultyAnswer, type FaultyServer, type Request, startFaultyServer } from './faulty-server.ts';
+import { type FaultyAnswer, type FaultyServer, type ReceivedRequest, startFaultyServer } from './faulty-server.ts';
 
 export interface HttpProvider extends FaultyServer {
   /** Instance -> the form it was created with. */
@@ -21,7 +21,7 @@ export async function startHttpProvider(): Promise<HttpProvider> {
   const instances = new Map<string, URLSearchParams>();
   const bindings = new Set<string>();
 
-  function bind(request: Request, name: string, operation: string): FaultyAnswer {
+  function bind(request: ReceivedRequest, name: string, operation: string): FaultyAnswer {
     const form = new URLSearchParams(request.method === 'DELETE' ? request.query : request.body);
     const isUnit = operation === 'bind' && !provider.isOld;
     if (operation === 'bind-app' && provider.isOld) return { status: 404 };
@@ -36,7 +36,7 @@ export async function startHttpProvider(): Promise<HttpProvider> {
     return { status: 201, body: provider.variables };
   }
 
-  function answer(request: Request): FaultyAnswer {
+  function answer(request: ReceivedRequest): FaultyAnswer {
     const [, resources, name, operation] = request.path.split('/').map((part) => decodeURIComponent(part));
     if (resources === 'echo') return { status: 200, body: { method: request.method, body: request.body } };
     if (resources !== 'resources') return { status: 404 };

@@ -1,5 +1,5 @@
 /** A broker that follows the Open Service Broker API 2.17, in memory: synchronous or asynchronous, one operation at a time. */
-import { type FaultyAnswer, type FaultyServer, type Request, startFaultyServer } from './faulty-server.ts';
+import { type FaultyAnswer, type FaultyServer, type ReceivedRequest, startFaultyServer } from './faulty-server.ts';
 
 const INSTANCE = /^\/v2\/service_instances\/([^/]+)(?:\/service_bindings\/([^/]+))?(\/last_operation)?$/;
 
@@ -45,7 +45,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return { status: 202, body: { operation: id } };
   }
 
-  function lastOperation(request: Request, key: string): FaultyAnswer {
+  function lastOperation(request: ReceivedRequest, key: string): FaultyAnswer {
     const operation = operations.get(key);
     if (operation === undefined) return { status: 404, body: {} };
     if (request.query.get('operation') !== operation.id) return { status: 400, body: {} };
@@ -56,7 +56,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return { status: 200, body: { state: 'succeeded' } };
   }
 
-  function put(request: Request, instance: string, binding: string | undefined): FaultyAnswer {
+  function put(request: ReceivedRequest, instance: string, binding: string | undefined): FaultyAnswer {
     const kept = binding === undefined ? instances : bindings;
     const key = binding ?? instance;
     if (binding !== undefined && !instances.has(instance)) return { status: 400, body: {} };
@@ -72,7 +72,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return change(key, () => kept.delete(key), { status: 200, body: {} });
   }
 
-  function answer(request: Request): FaultyAnswer {
+  function answer(request: ReceivedRequest): FaultyAnswer {
     if (request.path.startsWith('/echo')) return { status: 200, body: { method: request.method, body: request.body } };
     if (request.headers['x-broker-api-version'] !== broker.version) return { status: 412, body: {} };
     if (request.path === '/v2/catalog') return { status: 200, body: { services: [broker.service] } };

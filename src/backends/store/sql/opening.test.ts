@@ -113,41 +113,49 @@ describe('a PostgreSQL', () => {
     expect(JSON.stringify([String(error), error])).not.toContain('s3cret');
   });
 
-  test('is migrated once by several at the same time, and refused when newer', skipFor(database === null && NO_POSTGRES), async () => {
-    const options = { kind: 'postgres', url: database?.url ?? '' } as const;
-    await Promise.all(Array.from({ length: 4 }, () => openAndClose(options)));
-    const client = new pg.Client({ connectionString: options.url });
-    await client.connect();
-    await client.query(`INSERT INTO migrations (name, timestamp) VALUES ('9999_future', '')`);
-    await expect(createSqlStore(options, deps)).rejects.toMatchObject({ message: /newer version of Tancho/ });
-    await client.query(`DELETE FROM migrations WHERE name = '9999_future'`);
-    await client.end();
-  });
+  test(
+    'is migrated once by several at the same time, and refused when newer',
+    skipFor(database === null && NO_POSTGRES),
+    async () => {
+      const options = { kind: 'postgres', url: database?.url ?? '' } as const;
+      await Promise.all(Array.from({ length: 4 }, () => openAndClose(options)));
+      const client = new pg.Client({ connectionString: options.url });
+      await client.connect();
+      await client.query(`INSERT INTO migrations (name, timestamp) VALUES ('9999_future', '')`);
+      await expect(createSqlStore(options, deps)).rejects.toMatchObject({ message: /newer version of Tancho/ });
+      await client.query(`DELETE FROM migrations WHERE name = '9999_future'`);
+      await client.end();
+    },
+  );
 
-  test('that drops its connections is unavailable, then used again', skipFor(database === null && NO_POSTGRES), async () => {
-    const url = database?.url ?? '';
-    const store = await createSqlStore({ kind: 'postgres', url }, deps);
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const dropAll = () =>
-      client.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
+  test(
+    'that drops its connections is unavailable, then used again',
+    skipFor(database === null && NO_POSTGRES),
+    async () => {
+      const url = database?.url ?? '';
+      const store = await createSqlStore({ kind: 'postgres', url }, deps);
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const dropAll = () =>
+        client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid()`,
+        );
+      await expectError(
+        store.transact(async (tx) => {
+          await tx.setSetting('a', '1');
+          await dropAll();
+          await tx.setSetting('b', '1');
+        }),
+        'unavailable',
       );
-    await expectError(
-      store.transact(async (tx) => {
-        await tx.setSetting('a', '1');
-        await dropAll();
-        await tx.setSetting('b', '1');
-      }),
-      'unavailable',
-    );
-    expect(await store.setting('a')).toBeNull();
-    await store.transact((tx) => tx.setSetting('a', '2'));
-    expect(await store.setting('a')).toBe('2');
-    await client.end();
-    await store.close();
-  });
+      expect(await store.setting('a')).toBeNull();
+      await store.transact((tx) => tx.setSetting('a', '2'));
+      expect(await store.setting('a')).toBe('2');
+      await client.end();
+      await store.close();
+    },
+  );
 
   test('does not pretend to have stored what it rolled back', skipFor(database === null && NO_POSTGRES), async () => {
     const store = await createSqlStore({ kind: 'postgres', url: database?.url ?? '' }, deps);

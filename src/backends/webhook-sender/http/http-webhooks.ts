@@ -1,6 +1,6 @@
 /** Messages to the receivers of webhooks: one signed POST to a checked address, redirects not followed. */
 import { createHmac } from 'node:crypto';
-import type { Attempt } from '../../../domain/webhooks/delivery.ts';
+import type { DeliveryAttempt } from '../../../domain/webhooks/delivery.ts';
 import type { Webhook } from '../../../domain/webhooks/webhook.ts';
 import type { WebhookSender } from '../../../domain/webhooks/webhook-sender.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
@@ -26,7 +26,7 @@ const MAX_RETRY_AFTER_S = 60 * 60;
 export function createHttpWebhooks({ guard, timeoutMs = TIMEOUT_MS, roots }: HttpWebhooksOptions): WebhookSender {
   const trusted = roots === undefined ? {} : { roots };
 
-  async function post(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt> {
+  async function post(webhook: Webhook, message: Message, signal: AbortSignal): Promise<DeliveryAttempt> {
     const url = new URL(webhook.url);
     const headers = {
       'user-agent': 'tancho',

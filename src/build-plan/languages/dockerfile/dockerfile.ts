@@ -1,8 +1,8 @@
 /** An image that is built from a Dockerfile, and run as images are. */
 import { PlatformError } from '../../../domain/errors.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
-import type { ImageRecipe, PlannedProcess, Problem, Tool } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { ImageRecipe, PlannedProcess, PlanProblem, Tool } from '../../build-plan.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { type Instruction, readInstructions } from './instructions.ts';
@@ -64,7 +64,7 @@ export function dockerfileBuiltBy(by: BuiltBy): Language {
   };
 }
 
-async function plan(whole: SourceFiles, asked: Asked, by: BuiltBy): Promise<PlanParts> {
+async function plan(whole: SourceFiles, asked: AppDeclaration, by: BuiltBy): Promise<PlanParts> {
   const files = whole.below(asked.directory);
   const { DOCKERFILE: named = '', DOCKERFILE_TARGET: target = '', DOCKERFILE_ARGS: words = '' } = asked.options;
   const file = named === '' ? ((await files.find(...DOCKERFILES)) ?? DOCKERFILES[0]) : named.replace(/^\.\//, '');
@@ -125,7 +125,7 @@ function commandOf({ stages }: Recipe, index: number, file: string): PlannedProc
   return null;
 }
 
-function hereDocuments(file: string, instructions: readonly Instruction[]): Problem[] {
+function hereDocuments(file: string, instructions: readonly Instruction[]): PlanProblem[] {
   const found = instructions.find((one) => one.heredoc !== '');
   if (found === undefined) return [];
   return [
@@ -137,8 +137,8 @@ function hereDocuments(file: string, instructions: readonly Instruction[]): Prob
   ];
 }
 
-function problemsOf(file: string, recipe: Recipe, target: string): Problem[] {
-  const wrong = (message: string, hint: string): Problem => ({ cause: 'invalid_config', message, hint });
+function problemsOf(file: string, recipe: Recipe, target: string): PlanProblem[] {
+  const wrong = (message: string, hint: string): PlanProblem => ({ cause: 'invalid_config', message, hint });
   if (recipe.stages.length === 0) {
     return [
       wrong(
@@ -175,7 +175,7 @@ function imageProblems(
   recipe: Recipe,
   target: string,
   args: Readonly<Record<string, string>>,
-): Problem[] {
+): PlanProblem[] {
   const written = new Set(recipe.stages.flatMap(({ base, takes }) => [base, ...takes]));
   return neededImages(recipe, target, args).flatMap(({ image, line }) => {
     if (!written.has(image) || image === '' || isName(image)) return [];
@@ -207,7 +207,7 @@ function notesOf(recipe: Recipe, target: string, args: Readonly<Record<string, s
   return images.length === 0 ? [] : [`Begins with ${images.join(', ')}`];
 }
 
-function notThere(file: string): Problem {
+function notThere(file: string): PlanProblem {
   return {
     cause: 'invalid_config',
     message: `There is no ${file} in the source.`,
@@ -215,7 +215,7 @@ function notThere(file: string): Problem {
   };
 }
 
-function tooLong(file: string): Problem {
+function tooLong(file: string): PlanProblem {
   return {
     cause: 'invalid_config',
     message: `${file} has more than ${MAX_LENGTH / 1024} KiB or ${MAX_INSTRUCTIONS} instructions.`,
@@ -223,7 +223,7 @@ function tooLong(file: string): Problem {
   };
 }
 
-function wrongArguments(words: string): Problem {
+function wrongArguments(words: string): PlanProblem {
   return {
     cause: 'invalid_config',
     message: `dockerfile.args is ${JSON.stringify(words.slice(0, 100))}, which is no list of NAME=value.`,

@@ -1,5 +1,5 @@
 /** Go sources that were written before Go had modules. */
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
 /** Files of the tools that came before, and where they name the path of the whole. */
@@ -12,7 +12,7 @@ const TOOLS: readonly { readonly file: string; readonly path?: string }[] = [
 ];
 export const FILES_BEFORE_MODULES = TOOLS.map(({ file }) => file);
 
-export async function noModule(files: SourceFiles, app: string): Promise<Problem> {
+export async function noModule(files: SourceFiles, app: string): Promise<PlanProblem> {
   let because = '';
   let module = `example.com/${app}`;
   for (const { file, path } of TOOLS) {

@@ -1,15 +1,15 @@
 /** Which programs of a Go source are built, and which of them serves. */
-import type { Problem } from '../../build-plan.ts';
-import type { Asked } from '../../language.ts';
+import type { PlanProblem } from '../../build-plan.ts';
+import type { AppDeclaration } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { calledPrograms, type Compiler, programProblem, servingProgram } from '../compiled-programs.ts';
-import { type FoundPrograms, packageOf, type Program } from './programs.ts';
+import { type FoundPrograms, packageOf, type GoProgram } from './programs.ts';
 
 interface Chosen {
-  readonly built: readonly Program[];
+  readonly built: readonly GoProgram[];
   /** Null when nothing says which one. */
-  readonly served: Program | null;
-  readonly problems: readonly Problem[];
+  readonly served: GoProgram | null;
+  readonly problems: readonly PlanProblem[];
 }
 
 /** Directories of programs that are not what an app runs. */
@@ -19,7 +19,7 @@ const GO_BUILD: Compiler = {
   naming: 'Programs are named as "go install" names them: by their directory, at the top by the module.',
 };
 
-export async function choosePrograms(files: SourceFiles, found: FoundPrograms, asked: Asked): Promise<Chosen> {
+export async function choosePrograms(files: SourceFiles, found: FoundPrograms, asked: AppDeclaration): Promise<Chosen> {
   const called = [...calledPrograms(asked, GO_BUILD).values()].map(({ name }) => name);
   const built = await builtOf(files, found.programs, called);
   const served = built.find(({ directory }) => directory === '') ?? servingProgram(built, asked.app);
@@ -34,9 +34,9 @@ export async function choosePrograms(files: SourceFiles, found: FoundPrograms, a
 /** The top and all of cmd/, else whatever there is; and what a process calls. Heroku's comment in go.mod names them otherwise. */
 async function builtOf(
   files: SourceFiles,
-  programs: readonly Program[],
+  programs: readonly GoProgram[],
   called: readonly string[],
-): Promise<readonly Program[]> {
+): Promise<readonly GoProgram[]> {
   const comment = await files.findLine('go.mod', /^\/\/ \+heroku install (.+)$/);
   const patterns = comment?.match[1]?.trim().split(/\s+/) ?? [];
   const named = programs.filter((program) => patterns.some((pattern) => fits(program, pattern)));
@@ -47,7 +47,7 @@ async function builtOf(
   return programs.filter((program) => chosen.includes(program) || called.includes(program.name));
 }
 
-function fits(program: Program, pattern: string): boolean {
+function fits(program: GoProgram, pattern: string): boolean {
   const own = packageOf(program);
   if (!pattern.endsWith('/...')) return own === pattern.replace(/(?<=[^/])\/$/, '');
   const top = pattern.slice(0, -'/...'.length);
@@ -59,7 +59,7 @@ function isBelow(directory: string, name: string): boolean {
   return directory.split('/').includes(name) && !directory.split('/').some((part) => ASIDE.includes(part));
 }
 
-function sameName(built: readonly Program[]): Problem | null {
+function sameName(built: readonly GoProgram[]): PlanProblem | null {
   for (const [index, { name, directory }] of built.entries()) {
     const other = built.slice(0, index).find((each) => each.name === name);
     if (other === undefined) continue;
@@ -72,7 +72,7 @@ function sameName(built: readonly Program[]): Problem | null {
   return null;
 }
 
-function nothing(built: readonly Program[], { processes }: Asked): Problem | null {
+function nothing(built: readonly GoProgram[], { processes }: AppDeclaration): PlanProblem | null {
   if (built.length > 0 || processes !== null) return null;
   return {
     cause: 'no_process',

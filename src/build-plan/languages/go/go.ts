@@ -1,13 +1,13 @@
 /** Go modules and workspaces. */
 import { withoutTrailing } from '../../../lib/without-trailing.ts';
-import type { PlannedProcess, Problem, Step, Tool } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { PlannedProcess, PlanProblem, Step, Tool } from '../../build-plan.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { FILES_BEFORE_MODULES, noModule } from './before-modules.ts';
 import { choosePrograms } from './choose-programs.ts';
 import { directivesOf, goVersion } from './module-file.ts';
-import { findPrograms, packageOf, type Program } from './programs.ts';
+import { findPrograms, packageOf, type GoProgram } from './programs.ts';
 import { missingSums } from './sums.ts';
 
 export const GO: Tool = {
@@ -45,7 +45,7 @@ export const go: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const manifest = await files.find('go.work', 'go.mod');
   if (manifest === null) return { title: 'Go', tools: [GO], problems: [await noModule(files, asked.app)] };
   const found = await findPrograms(files, manifest === 'go.work' ? await membersOf(files) : ['']);
@@ -79,7 +79,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     ],
     path: ['bin'],
     processes: web(served),
-    problems: [...problems, ...(sums === null ? [] : ([sums] satisfies Problem[]))],
+    problems: [...problems, ...(sums === null ? [] : ([sums] satisfies PlanProblem[]))],
   };
 }
 
@@ -92,14 +92,14 @@ async function membersOf(files: SourceFiles): Promise<string[]> {
   return [...new Set(inside.map((path) => (path === '.' ? '' : withoutTrailing(path.replace(/^(?:\.\/)+/, ''), '/'))))];
 }
 
-function buildSteps(built: readonly Program[]): Step[] {
+function buildSteps(built: readonly GoProgram[]): Step[] {
   if (built.length === 0) return [];
   const packages = built.map(packageOf);
   const name = packages.length > NAMED_PACKAGES ? `(${packages.length} programs)` : packages.join(' ');
   return [{ name: `go build ${name}`, run: [...BUILD, ...packages] }];
 }
 
-function web(served: Program | null): Record<string, PlannedProcess> {
+function web(served: GoProgram | null): Record<string, PlannedProcess> {
   if (served === null) return {};
   const { name, directory } = served;
   return { web: { command: `bin/${name}`, from: directory === '' ? 'the program at the top' : directory } };

@@ -2,7 +2,7 @@
 import type { SourceFiles } from '../../source/source-files.ts';
 import { directivesOf, programName } from './module-file.ts';
 
-export interface Program {
+export interface GoProgram {
   readonly name: string;
   /** Relative to the top; '' is the top. */
   readonly directory: string;
@@ -11,7 +11,7 @@ export interface Program {
 }
 
 export interface FoundPrograms {
-  readonly programs: readonly Program[];
+  readonly programs: readonly GoProgram[];
   /** False when the source is so large that there may be others. */
   readonly isAll: boolean;
 }
@@ -30,7 +30,7 @@ const USUAL_TAG = /^(?:linux|unix|cgo|amd64|arm64|gc|go1\.\d+|!.*)$/;
 
 /** `modules`: directories with a go.mod. */
 export async function findPrograms(files: SourceFiles, modules: readonly string[]): Promise<FoundPrograms> {
-  const programs: Program[] = [];
+  const programs: GoProgram[] = [];
   const open: ProgramPackage[] = [];
   for (const directory of modules) open.push({ directory, importPath: await modulePath(files, directory) });
   let looked = 0;
@@ -72,7 +72,7 @@ async function isProgram(files: SourceFiles, directory: string, names: readonly 
 }
 
 /** For the go command: `./cmd/web`. */
-export function packageOf({ directory }: Program): string {
+export function packageOf({ directory }: GoProgram): string {
   return directory === '' ? '.' : `./${directory}`;
 }
 

@@ -1,9 +1,9 @@
 /** A module that requires others is built only with their checksums. */
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { directivesOf } from './module-file.ts';
 
-export async function missingSums(files: SourceFiles): Promise<Problem | null> {
+export async function missingSums(files: SourceFiles): Promise<PlanProblem | null> {
   if ((await files.exists('go.sum')) || (await files.exists('vendor/modules.txt'))) return null;
   const directives = await directivesOf(files, 'go.mod');
   // Those from a directory of the source have no checksums.

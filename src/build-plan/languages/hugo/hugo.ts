@@ -1,7 +1,7 @@
 /** Hugo: a site of Markdown and templates, built once and served as files. */
 import { gte, validRange } from 'semver';
-import type { DependencySet, Problem, Step, Tool, Variable, WantedVersion } from '../../build-plan.ts';
-import { type Asked, type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { DependencySet, PlanProblem, Step, Tool, Variable, WantedVersion } from '../../build-plan.ts';
+import { type AppDeclaration, type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { frontEnd } from '../front-end.ts';
 import { GO } from '../go/go.ts';
@@ -49,7 +49,7 @@ async function detect(files: SourceFiles): Promise<Detection | null> {
   return null;
 }
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const { wanted, note } = await wantedHugo(files);
   const packages = await packagesOf(files, asked);
   const modules = await files.exists('go.mod');
@@ -99,13 +99,13 @@ interface Packages {
   readonly dependencies: readonly DependencySet[];
   readonly steps: readonly Step[];
   readonly notes: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }
 
 const BUILD: Step = { name: 'hugo', run: ['hugo'] };
 
 /** Styles are often made by packages of npm; a build script may call Hugo itself. */
-async function packagesOf(files: SourceFiles, asked: Asked): Promise<Packages> {
+async function packagesOf(files: SourceFiles, asked: AppDeclaration): Promise<Packages> {
   const script = await files.jsonValue('package.json', 'scripts.build');
   if (typeof script === 'string' && script !== '') {
     const front = await frontEnd(files, asked);
@@ -150,7 +150,7 @@ async function setting(files: SourceFiles, line: RegExp): Promise<FoundLine | nu
   return null;
 }
 
-async function missingTheme(files: SourceFiles): Promise<Problem[]> {
+async function missingTheme(files: SourceFiles): Promise<PlanProblem[]> {
   const found = await setting(files, THEME);
   const theme = found?.match[1] ?? '';
   if (found === null || (await files.list(`themes/${theme}`)).length > 0) return [];

@@ -1,6 +1,6 @@
 /** Gradle, by its wrapper where the source has one and its distribution can be fetched. */
-import type { Problem, Tool } from '../../build-plan.ts';
-import type { Asked } from '../../language.ts';
+import type { PlanProblem, Tool } from '../../build-plan.ts';
+import type { AppDeclaration } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { executableJar, findFramework, type JavaFramework } from './executable-jar.ts';
 import type { JavaBuild } from './java-build.ts';
@@ -27,7 +27,7 @@ const APPLICATION =
   /^\s*(?:id\s*\(?\s*["']application["']|application\s*$|`?application`?\s*$|apply\s+plugin:\s*["']application["'])/;
 const SHADOW = /com\.(?:github\.johnrengelman|gradleup)\.shadow/;
 
-export async function gradleBuild(files: SourceFiles, asked: Asked): Promise<JavaBuild> {
+export async function gradleBuild(files: SourceFiles, asked: AppDeclaration): Promise<JavaBuild> {
   const isWrapped = (await files.exists('gradlew')) && (await files.exists(WRAPPER));
   const framework = await findFramework(files, BUILDS);
   const { tasks, jar } = await tasksOf(files, framework);
@@ -87,7 +87,7 @@ async function installedProgram(files: SourceFiles): Promise<{ command: string; 
   };
 }
 
-function unnamed(): Problem {
+function unnamed(): PlanProblem {
   return {
     cause: 'no_process',
     message: 'The build makes a program that is named as the project, and settings.gradle does not name that.',

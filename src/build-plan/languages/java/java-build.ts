@@ -1,5 +1,5 @@
 /** What Maven and Gradle decide of a plan. */
-import type { Problem, Tool, Variable } from '../../build-plan.ts';
+import type { PlanProblem, Tool, Variable } from '../../build-plan.ts';
 import type { PlanParts } from '../../language.ts';
 
 export interface JavaBuild extends Pick<PlanParts, 'title' | 'files' | 'notes'> {
@@ -7,5 +7,5 @@ export interface JavaBuild extends Pick<PlanParts, 'title' | 'files' | 'notes'> 
   readonly environment: readonly Variable[];
   readonly steps: NonNullable<PlanParts['steps']>;
   readonly processes: NonNullable<PlanParts['processes']>;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }

@@ -1,6 +1,6 @@
 /** Java and other languages of its machine, with Maven or Gradle. */
 import type { Tool } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { gradleBuild } from './gradle.ts';
@@ -51,7 +51,7 @@ export const java: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const isMaven = await files.exists('pom.xml');
   const wanted = await javaVersion(files, isMaven);
   const build = isMaven ? await mavenBuild(files, asked) : await gradleBuild(files, asked);

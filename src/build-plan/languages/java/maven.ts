@@ -1,6 +1,6 @@
 /** Maven, by its wrapper where the source has one. */
-import type { Problem, Tool } from '../../build-plan.ts';
-import type { Asked } from '../../language.ts';
+import type { PlanProblem, Tool } from '../../build-plan.ts';
+import type { AppDeclaration } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { executableJar, findFramework, type JavaFramework } from './executable-jar.ts';
 import type { JavaBuild } from './java-build.ts';
@@ -16,7 +16,7 @@ const MAVEN: Tool = {
 };
 const PACKAGE = ['-B', '-ntp', '-DskipTests', '-Dmaven.repo.local={downloads}/m2/repository', 'package'];
 
-export async function mavenBuild(files: SourceFiles, asked: Asked): Promise<JavaBuild> {
+export async function mavenBuild(files: SourceFiles, asked: AppDeclaration): Promise<JavaBuild> {
   const isWrapped = (await files.exists('mvnw')) && (await files.exists('.mvn/wrapper/maven-wrapper.properties'));
   const framework = await findFramework(files, ['pom.xml', '*/pom.xml']);
   const jar = executableJar(['target/quarkus-app', 'target', '*/target/quarkus-app', '*/target'], framework, 'pom.xml');
@@ -39,7 +39,7 @@ export async function mavenBuild(files: SourceFiles, asked: Asked): Promise<Java
   };
 }
 
-async function warProblem(files: SourceFiles, framework: JavaFramework | null): Promise<Problem | null> {
+async function warProblem(files: SourceFiles, framework: JavaFramework | null): Promise<PlanProblem | null> {
   const war = await files.findLine('pom.xml', /^\s*<packaging>\s*war\s*</);
   // Its wars can be started as jars are.
   if (war === null || framework?.name === 'Spring Boot') return null;

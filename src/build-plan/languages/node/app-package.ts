@@ -1,6 +1,6 @@
 /** Which package of a source is the app: the one at the top, the one that is asked for, or the only one that starts. */
-import type { Problem } from '../../build-plan.ts';
-import type { Asked } from '../../language.ts';
+import type { PlanProblem } from '../../build-plan.ts';
+import type { AppDeclaration } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { findFramework, type Framework } from './frameworks.ts';
 import { type PackageJson, readPackageJson } from './package-json.ts';
@@ -19,7 +19,7 @@ export interface AppPackage {
   /** Of the workspace that the source is; null: it is none. */
   readonly members: readonly Member[] | null;
   readonly notes: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }
 
 /** Runs the scripts of all packages. */
@@ -31,7 +31,7 @@ export async function findAppPackage(
   files: SourceFiles,
   top: PackageJson,
   manager: PackageManager,
-  asked: Asked,
+  asked: AppDeclaration,
 ): Promise<AppPackage> {
   const members = await readWorkspace(files, top);
   const at = async (directory: string, packageJson: PackageJson): Promise<AppPackage> => {
@@ -67,7 +67,7 @@ async function isApp({ start, framework, files }: AppPackage): Promise<boolean> 
   return from.startsWith('scripts.') || from === 'server.js' || (framework !== null && from === framework.name);
 }
 
-function whichOne(apps: readonly AppPackage[], app: string): Problem {
+function whichOne(apps: readonly AppPackage[], app: string): PlanProblem {
   const names = apps.slice(0, LISTED).map(({ directory }) => directory);
   const more = apps.length > LISTED ? ', ...' : '';
   return {

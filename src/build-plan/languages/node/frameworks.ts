@@ -1,6 +1,6 @@
 /** Frameworks that say by themselves how an app is built, what starts it, or which files are its site. */
 import { subset, validRange } from 'semver';
-import type { Problem, Step, Variable } from '../../build-plan.ts';
+import type { PlanProblem, Step, Variable } from '../../build-plan.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
@@ -33,7 +33,7 @@ export type Runs =
     }
   /** Files to be served; `fallback` answers unknown paths. */
   | { readonly kind: 'site'; readonly roots: readonly string[]; readonly fallback: string | null }
-  | { readonly kind: 'nothing'; readonly problem: Problem };
+  | { readonly kind: 'nothing'; readonly problem: PlanProblem };
 
 interface Known {
   /** One of these among the packages means it. */
@@ -221,7 +221,7 @@ async function astroRuns(files: SourceFiles, packageJson: PackageJson): Promise<
   if (!packageJson.wants('@astrojs/node')) return site(['dist']);
   const middleware = await lineOfConfig(files, 'astro.config', /^(?!\s*\/\/).*\bmode\s*:\s*['"]middleware['"]/);
   if (middleware === null) return server('node ./dist/server/entry.mjs', { HOST: '0.0.0.0' });
-  const problem: Problem = {
+  const problem: PlanProblem = {
     cause: 'no_process',
     message: `${middleware.file} line ${middleware.line} makes a middleware for a server of the app's own, and nothing starts one.`,
     hint: `Write mode: 'standalone' there, or say in a Procfile what starts the server; commit and push again.`,

@@ -1,7 +1,7 @@
 /** Does the lock file fit package.json? Package managers refuse to install otherwise, after they have begun. */
 import { satisfies, valid, validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import type { PackageJson } from './package-json.ts';
@@ -24,7 +24,7 @@ export async function lockProblem(
   files: SourceFiles,
   packageJson: PackageJson,
   { program, kind, lock }: PackageManager,
-): Promise<Problem | null> {
+): Promise<PlanProblem | null> {
   // These change what is locked for a range.
   if (lock === null || packageJson.has('overrides', 'resolutions', 'pnpm.overrides', 'workspaces')) return null;
   const text = program === 'npm' || lock === BINARY ? '' : ((await files.text(lock)) ?? '');

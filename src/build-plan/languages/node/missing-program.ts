@@ -1,5 +1,5 @@
 /** A start command that names a file which is not there, and which nothing makes: that is seen before anything is installed. */
-import type { PlannedProcess, Problem } from '../../build-plan.ts';
+import type { PlannedProcess, PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
 /** Others may do anything before. */
@@ -13,7 +13,7 @@ export async function missingProgram(
   files: SourceFiles,
   commands: Readonly<Record<string, string | PlannedProcess>>,
   isTypeScript: boolean,
-): Promise<Problem | null> {
+): Promise<PlanProblem | null> {
   for (const [name, said] of Object.entries(commands)) {
     const { command, from } = typeof said === 'string' ? { command: said, from: `"${said}"` } : said;
     const [, path] = PLAIN.exec(command.slice(0, MAX_COMMAND)) ?? [];

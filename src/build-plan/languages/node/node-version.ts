@@ -1,6 +1,6 @@
 /** Which Node a source asks for. */
 import { subset, validRange } from 'semver';
-import type { Problem, WantedVersion } from '../../build-plan.ts';
+import type { PlanProblem, WantedVersion } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import type { PackageJson } from './package-json.ts';
@@ -22,7 +22,7 @@ const VERSION_FILES: readonly { readonly file: string; readonly line: RegExp }[]
 
 interface NodeVersion {
   readonly wanted: WantedVersion | null;
-  readonly problem: Problem | null;
+  readonly problem: PlanProblem | null;
   readonly notes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function nodeVersion(
   return { wanted: named ?? engines, problem: null, notes };
 }
 
-function enginesOf({ content }: PackageJson): WantedVersion | Problem | null {
+function enginesOf({ content }: PackageJson): WantedVersion | PlanProblem | null {
   const engines = content['engines'];
   const text: unknown = typeof engines === 'object' && engines !== null && 'node' in engines ? engines.node : null;
   if (text === null || text === '') return null;

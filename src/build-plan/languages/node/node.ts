@@ -1,6 +1,6 @@
 /** Node.js with npm, yarn or pnpm, and Bun. */
-import type { PlannedProcess, Problem } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { PlannedProcess, PlanProblem } from '../../build-plan.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import { inDirectory } from '../../part-of-source.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
@@ -61,7 +61,7 @@ async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
   return members?.some((member) => member.directory === directory) === true;
 }
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const top = await readPackageJson(files);
   const manager = await packageManager(files, top);
   const app = await findAppPackage(files, top, manager, asked);
@@ -120,7 +120,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   };
 }
 
-const MAKES_PAGES: Problem = {
+const MAKES_PAGES: PlanProblem = {
   cause: 'no_process',
   message: 'package.json has a build script, and nothing says what starts the app, or where pages are that it makes.',
   hint: 'Name the directory of the pages in tancho.yaml: static: { root: dist }; or add a file named Procfile at the top of the repository with one process per line, for example: web: node server.js. Then commit and push again.',

@@ -1,6 +1,6 @@
 /** What starts an app that has no Procfile: its scripts, its framework, a program with a usual name, or its files as a site. */
-import type { PlannedProcess, Problem, Variable } from '../../build-plan.ts';
-import type { Asked, PlanParts } from '../../language.ts';
+import type { PlannedProcess, PlanProblem, Variable } from '../../build-plan.ts';
+import type { AppDeclaration, PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { serveSite } from '../static/site-server.ts';
 import type { Framework } from './frameworks.ts';
@@ -22,7 +22,7 @@ export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
   readonly processes: Readonly<Record<string, PlannedProcess>>;
   readonly notes: readonly string[];
   readonly warnings?: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 };
 
 const NOTHING: Start = { processes: {}, notes: [], problems: [] };
@@ -30,7 +30,7 @@ const NOTHING: Start = { processes: {}, notes: [], problems: [] };
 interface StartContext {
   readonly framework: Framework | null;
   readonly manager: PackageManager;
-  readonly asked: Asked;
+  readonly asked: AppDeclaration;
 }
 
 export async function startOf(
@@ -104,11 +104,11 @@ function serving(
   return { ...web(command, name), environment };
 }
 
-function siteOf(framework: Framework | null, asked: Asked): Start {
+function siteOf(framework: Framework | null, asked: AppDeclaration): Start {
   const runs = framework?.runs;
   const { roots, fallback } = runs?.kind === 'site' ? runs : { roots: [], fallback: null };
   const from = framework?.name ?? 'tancho.yaml';
-  const otherwise: Problem = {
+  const otherwise: PlanProblem = {
     cause: 'build_failed',
     message: `The build has made no index.html in ${roots.join(' or ')}, where ${from} puts it.`,
     hint: 'Name the directory that it makes in tancho.yaml: static: { root: <directory> }; or say what starts the app in a Procfile.',

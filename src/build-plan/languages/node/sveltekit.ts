@@ -1,6 +1,6 @@
 /** SvelteKit: what runs its app depends on the adapter that it is built with. */
 import { subset, validRange } from 'semver';
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import type { Runs } from './frameworks.ts';
@@ -24,7 +24,7 @@ export async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson
     return { kind: 'server', command: 'node build' };
   if (takesAsked(adapter, packageJson)) return { kind: 'server', command: 'node build', buildEnv: ASKED };
   const where = imported === null ? config : `${config} line ${imported.line}`;
-  const problem: Problem = {
+  const problem: PlanProblem = {
     cause: 'no_process',
     message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
     hint: `Run "npm install -D @sveltejs/adapter-node${fitting(packageJson)}", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,

@@ -1,6 +1,6 @@
 /** PHP, with Composer; served by nginx and php-fpm. */
 import type { DependencySet, PlannedProcess, Step, Tool } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { frontEnd } from '../front-end.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
@@ -70,7 +70,7 @@ export const php: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const composer = await readComposerJson(files);
   const assets = await frontEnd(files, asked);
   const page = await files.find(...PAGES);
@@ -138,7 +138,7 @@ function frameworkOf({ packages }: ComposerJson): string {
 }
 
 /** What is written of the app's own code comes after them, so that they can be kept. */
-function packages({ isThere, packages: names }: ComposerJson, { keepsDevelopment }: Asked): DependencySet[] {
+function packages({ isThere, packages: names }: ComposerJson, { keepsDevelopment }: AppDeclaration): DependencySet[] {
   if (!isThere || (names.length === 0 && !keepsDevelopment)) return [];
   const development = keepsDevelopment ? [] : ['--no-dev'];
   const run = [
@@ -160,7 +160,7 @@ function packages({ isThere, packages: names }: ComposerJson, { keepsDevelopment
   ];
 }
 
-function composerSteps({ isThere, scripts }: ComposerJson, { keepsDevelopment }: Asked): Step[] {
+function composerSteps({ isThere, scripts }: ComposerJson, { keepsDevelopment }: AppDeclaration): Step[] {
   if (!isThere) return [];
   const development = keepsDevelopment ? [] : ['--no-dev'];
   const own = ['post-install-cmd', 'compile'].filter((name) => scripts.includes(name));
@@ -174,7 +174,7 @@ function composerSteps({ isThere, scripts }: ComposerJson, { keepsDevelopment }:
 }
 
 /** The package that brings these is one for development, and its servers are not here. */
-function vendorServers({ processes }: Asked): Step[] {
+function vendorServers({ processes }: AppDeclaration): Step[] {
   const called = Object.values(processes ?? {}).flatMap(
     (command) => FROM_VENDOR.exec(command.slice(0, MAX_COMMAND))?.[1] ?? [],
   );

@@ -1,11 +1,11 @@
 /** Does uv.lock or poetry.lock have what pyproject.toml asks for? */
 import { isRecord } from '../../../lib/is-record.ts';
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import { normalName } from './required.ts';
 
 /** Null when it does, or when there is no lock. Throws Failure `invalid_config`. */
-export async function lockProblem(files: SourceFiles): Promise<Problem | null> {
+export async function lockProblem(files: SourceFiles): Promise<PlanProblem | null> {
   const lock = await files.find('uv.lock', 'poetry.lock');
   if (lock === null) return null;
   const packages = valueAt(await files.toml(lock), ['package']);

@@ -1,6 +1,6 @@
 /** Documentation that MkDocs builds: pages for the file server, no program. */
 import type { Step } from '../../build-plan.ts';
-import type { Asked, PlanParts } from '../../language.ts';
+import type { AppDeclaration, PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { serveSite, SITE_NODE } from '../static/site-server.ts';
 import { MANIFESTS } from './packages.ts';
@@ -23,7 +23,7 @@ interface MkDocs extends Pick<PlanParts, 'environment' | 'files' | 'processes' |
 }
 
 /** Null where the source is something else that has documentation, too. */
-export async function mkdocs(files: SourceFiles, required: Required, asked: Asked): Promise<MkDocs | null> {
+export async function mkdocs(files: SourceFiles, required: Required, asked: AppDeclaration): Promise<MkDocs | null> {
   const settings = await files.find(...SETTINGS);
   if (settings === null || asked.processes !== null) return null;
   const isListed = required.first('mkdocs', ...Object.values(THEMES)) !== null;

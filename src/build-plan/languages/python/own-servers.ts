@@ -1,5 +1,5 @@
 /** Frameworks that bring a server, or that a server finds in a way of their own. */
-import type { PlannedProcess, Problem } from '../../build-plan.ts';
+import type { PlannedProcess, PlanProblem } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { appIn, moduleOf, MODULES, PLACES } from './modules.ts';
 import type { Required } from './required.ts';
@@ -76,17 +76,17 @@ export const OTHERS: readonly OwnServer[] = [
 ];
 
 /** How an app is started that has no process of its own. */
-export interface Found extends PlannedProcess {
+export interface AppServer extends PlannedProcess {
   /** The package of its server; null: it comes with the app's own. */
   readonly server: string | null;
-  readonly problems?: readonly Problem[];
+  readonly problems?: readonly PlanProblem[];
 }
 
 export async function ownServer(
   files: SourceFiles,
   required: Required,
   servers: readonly OwnServer[],
-): Promise<Found | null> {
+): Promise<AppServer | null> {
   for (const { package: name, line, command, server = null } of servers) {
     if (!required.has(name)) continue;
     for (const pattern of PLACES.flatMap((place) => MODULES.map((module) => `${place}${module}.py`))) {

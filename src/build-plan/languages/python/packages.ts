@@ -1,5 +1,5 @@
 /** Which list of packages counts, and how they are installed into a virtual environment. */
-import type { AddedFile, DependencySet, Problem, Step } from '../../build-plan.ts';
+import type { AddedFile, DependencySet, PlanProblem, Step } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import type { Runner } from './called-program.ts';
 import { lockProblem } from './lock-file.ts';
@@ -27,7 +27,7 @@ interface InstalledPackages {
   readonly set: DependencySet;
   readonly files: readonly AddedFile[];
   readonly notes: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }
 
 type Listed = Omit<InstalledPackages, 'set'> & { readonly steps: readonly Step[]; readonly neverKept?: string | null };

@@ -1,13 +1,13 @@
 /** What Pipenv would install, as requirements: at the locked versions with their hashes, else from Pipfile itself. */
 import { isRecord } from '../../../lib/is-record.ts';
-import type { Problem } from '../../build-plan.ts';
+import type { PlanProblem } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import { normalName } from './required.ts';
 
 interface PipfileRequirements {
   readonly lines: readonly string[];
   readonly isLocked: boolean;
-  readonly problem: Problem | null;
+  readonly problem: PlanProblem | null;
 }
 
 const MARKERS = [
@@ -44,7 +44,7 @@ function tables(content: unknown, names: readonly string[]): [string, unknown][]
   });
 }
 
-async function misfit(files: SourceFiles, name: string): Promise<Problem> {
+async function misfit(files: SourceFiles, name: string): Promise<PlanProblem> {
   const found = await files.findLine('Pipfile', new RegExp(`^\\s*["']?${name.replace(/[^\w-]/g, '.')}["']?\\s*=`));
   return {
     cause: 'invalid_config',

@@ -1,5 +1,5 @@
 /** Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile. */
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
@@ -34,13 +34,13 @@ const LOCKS_OF: Readonly<Record<Runner, readonly string[]>> = {
 };
 
 /** Those that people of such a project call, and those that its processes call. */
-async function runnersOf(files: SourceFiles, { processes }: Asked): Promise<Runner[]> {
+async function runnersOf(files: SourceFiles, { processes }: AppDeclaration): Promise<Runner[]> {
   const called = calledRunners(Object.values(processes ?? {}));
   const locks = await Promise.all(RUNNERS.map((name) => files.find(...LOCKS_OF[name])));
   return RUNNERS.filter((name, index) => called.includes(name) || locks[index] !== null);
 }
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const { wanted, note } = await pythonVersion(files);
   const required = await requiredPackages(files);
   const django = await findDjango(files);

@@ -1,11 +1,11 @@
 /** What starts an app that has no Procfile, and the server that it needs for it. */
-import type { PlannedProcess, Problem } from '../../build-plan.ts';
-import type { Asked } from '../../language.ts';
+import type { PlannedProcess, PlanProblem } from '../../build-plan.ts';
+import type { AppDeclaration } from '../../language.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { calledProgram } from './called-program.ts';
 import { djangoModule, type DjangoProject } from './django.ts';
 import { appIn, moduleOf, MODULES, PLACES } from './modules.ts';
-import { CHOSEN_FIRST, type Found, OTHERS, ownServer, titleOfOwn } from './own-servers.ts';
+import { CHOSEN_FIRST, type AppServer, OTHERS, ownServer, titleOfOwn } from './own-servers.ts';
 import type { Required } from './required.ts';
 
 interface Start {
@@ -14,7 +14,7 @@ interface Start {
   /** Packages that it needs and that the source does not ask for. */
   readonly adds: readonly string[];
   readonly notes: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly PlanProblem[];
 }
 
 /** Program -> package. */
@@ -37,7 +37,7 @@ export async function startOf(
   files: SourceFiles,
   required: Required,
   django: DjangoProject | null,
-  asked: Asked,
+  asked: AppDeclaration,
 ): Promise<Start> {
   const isDjango = django !== null && (required.has('django') || django.settings.length > 0);
   const title = isDjango ? 'Django' : (frameworkOf(required) ?? 'Python');
@@ -59,7 +59,7 @@ export async function startOf(
 }
 
 /** With which server is such an app served? */
-function serve(required: Required, kind: 'wsgi' | 'asgi', module: string, from: string, chdir = ''): Found {
+function serve(required: Required, kind: 'wsgi' | 'asgi', module: string, from: string, chdir = ''): AppServer {
   const inside = chdir === '' ? '' : ` --chdir ${chdir}`;
   if (kind === 'wsgi') {
     if (!required.has('gunicorn') && required.has('waitress') && chdir === '') {
@@ -82,7 +82,7 @@ function has(required: Required, server: string): boolean {
   return server === 'uvicorn' && required.first(...servers) !== null;
 }
 
-async function djangoStart(files: SourceFiles, required: Required, django: DjangoProject): Promise<Found | null> {
+async function djangoStart(files: SourceFiles, required: Required, django: DjangoProject): Promise<AppServer | null> {
   const wsgi = await djangoModule(files, django, 'wsgi');
   const asgi = await djangoModule(files, django, 'asgi');
   const { directory } = django;
@@ -100,7 +100,7 @@ function asgiServer(required: Required): boolean {
   return required.first('daphne', 'uvicorn', 'hypercorn') !== null;
 }
 
-async function streamlitStart(files: SourceFiles, required: Required): Promise<Found | null> {
+async function streamlitStart(files: SourceFiles, required: Required): Promise<AppServer | null> {
   if (!required.has('streamlit')) return null;
   for (const page of PAGES) {
     if (!(await files.hasLine(page, /^\s*(?:import|from)\s+streamlit\b/))) continue;
@@ -111,7 +111,7 @@ async function streamlitStart(files: SourceFiles, required: Required): Promise<F
 }
 
 /** A module that makes the app under a usual name. */
-async function moduleStart(files: SourceFiles, required: Required): Promise<Found | null> {
+async function moduleStart(files: SourceFiles, required: Required): Promise<AppServer | null> {
   const isAsgi = required.first(...ASGI_FRAMEWORKS) !== null;
   const isKnown = isAsgi || required.first(...WSGI_FRAMEWORKS, 'gunicorn', 'waitress') !== null;
   for (const place of PLACES) {
@@ -137,7 +137,7 @@ async function moduleStart(files: SourceFiles, required: Required): Promise<Foun
   return serve(required, 'wsgi', `'${moduleOf(factory.file)}:${factory.match[1] ?? ''}()'`, factory.file);
 }
 
-function reflex({ app }: Asked): Problem {
+function reflex({ app }: AppDeclaration): PlanProblem {
   return {
     cause: 'no_process',
     message:
@@ -146,7 +146,7 @@ function reflex({ app }: Asked): Problem {
   };
 }
 
-function notListed({ file, line }: FoundLine, framework: string): Problem {
+function notListed({ file, line }: FoundLine, framework: string): PlanProblem {
   return {
     cause: 'invalid_config',
     message: `${file} line ${line} needs ${framework}, but the source has no list of packages to be installed.`,
@@ -155,7 +155,7 @@ function notListed({ file, line }: FoundLine, framework: string): Problem {
 }
 
 /** A program that asks for its port. */
-async function programStart(files: SourceFiles): Promise<Found | null> {
+async function programStart(files: SourceFiles): Promise<AppServer | null> {
   for (const program of ['main.py', 'app.py', 'server.py', 'bot.py', 'run.py']) {
     const found = await files.findLine(program, /(?:environ|getenv)\b.{0,20}["']PORT["']/);
     if (found === null) continue;
@@ -172,7 +172,7 @@ const OF_BOTS = [
 ];
 
 /** What a program of a usual name is to be called by, for it is not known to answer requests; none: nothing can be said. */
-export async function askForProcess(files: SourceFiles, required: Required): Promise<Problem[]> {
+export async function askForProcess(files: SourceFiles, required: Required): Promise<PlanProblem[]> {
   const program = await files.find(...USUAL);
   if (program === null) return [];
   const isBot = required.first(...OF_BOTS) !== null || program.endsWith('bot.py');

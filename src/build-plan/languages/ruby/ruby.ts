@@ -1,6 +1,6 @@
 /** Ruby, with Bundler: Rails, Sinatra and whatever else speaks Rack. */
 import type { DependencySet, NewVariable, PlannedProcess, Step, Tool, Variable } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { frontEnd } from '../front-end.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
@@ -46,7 +46,7 @@ export const ruby: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const gemfile = await readGemfile(files);
   const isRails =
     (await gemfile.has('rails')) || ((await gemfile.has('railties')) && (await files.exists('config/application.rb')));
@@ -90,7 +90,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
 
 const SECRET: NewVariable = { name: 'SECRET_KEY_BASE', value: { generated: 'hex' }, from: 'Rails', when: 'missing' };
 
-function variables({ isThere, isLocked }: Gemfile, isRails: boolean, { keepsDevelopment }: Asked): Variable[] {
+function variables({ isThere, isLocked }: Gemfile, isRails: boolean, { keepsDevelopment }: AppDeclaration): Variable[] {
   return [
     { name: 'RACK_ENV', value: 'production' },
     { name: 'MALLOC_ARENA_MAX', value: '2', scope: 'run' },

@@ -1,6 +1,6 @@
 /** Rust, with Cargo. */
-import type { PlannedProcess, Problem, Step, Tool } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { PlannedProcess, PlanProblem, Step, Tool } from '../../build-plan.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import {
   calledPrograms,
@@ -56,7 +56,7 @@ export const rust: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const all = await readCrates(files);
   const { wanted, warnings } = await rustVersion(files, all);
   const isLocked = await files.exists('Cargo.lock');
@@ -86,7 +86,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
 }
 
 /** Those of the package at the top, else of the workspace; and what a process calls. */
-function builtOf({ crates, usual }: Crates, asked: Asked): Program[] {
+function builtOf({ crates, usual }: Crates, asked: AppDeclaration): Program[] {
   const called = [...calledPrograms(asked, CARGO_BUILD).values()].map(({ name }) => name);
   const programs = crates.flatMap((crate) =>
     crate.programs.map((name): Program => ({ name, directory: crate.directory, crate })),
@@ -98,7 +98,7 @@ function builtOf({ crates, usual }: Crates, asked: Asked): Program[] {
   return programs.filter((program) => chosen.includes(program) || called.includes(program.name));
 }
 
-function servedOf(built: readonly Program[], { app }: Asked): Program | null {
+function servedOf(built: readonly Program[], { app }: AppDeclaration): Program | null {
   const usual = built.find(({ name, crate }) => crate.usual === name);
   return (
     usual ??
@@ -146,10 +146,10 @@ function web(served: Program | null): Record<string, PlannedProcess> {
 
 async function problemOf(
   files: SourceFiles,
-  asked: Asked,
+  asked: AppDeclaration,
   { isAll }: Crates,
   programs: { readonly built: readonly Program[]; readonly served: Program | null },
-): Promise<Problem | null> {
+): Promise<PlanProblem | null> {
   // Other commands may make what is missing.
   if (!isAll || asked.buildsItself || asked.replacesSteps) return null;
   if (programs.built.length > 0 || asked.processes !== null) {

@@ -1,6 +1,6 @@
 /** The file server that serves a directory of the code as a site. */
-import type { Asked, PlanParts, SectionOptions } from '../../language.ts';
-import type { Problem, Site, Tool } from '../../build-plan.ts';
+import type { AppDeclaration, PlanParts, SectionOptions } from '../../language.ts';
+import type { PlanProblem, Site, Tool } from '../../build-plan.ts';
 
 /** Section `static` of tancho.yaml. */
 export const SITE_OPTIONS: SectionOptions = {
@@ -35,13 +35,13 @@ interface SiteToServe {
   /** For people: `Vite`. */
   readonly from: string;
   /** When none of the directories has an index.html after the steps. */
-  readonly otherwise: Problem;
+  readonly otherwise: PlanProblem;
 }
 
 type SiteParts = Required<Pick<PlanParts, 'environment' | 'files' | 'processes' | 'site'>>;
 
 /** What tancho.yaml says of root and fallback comes first. */
-export function serveSite({ roots, fallback, from, otherwise }: SiteToServe, { options }: Asked): SiteParts {
+export function serveSite({ roots, fallback, from, otherwise }: SiteToServe, { options }: AppDeclaration): SiteParts {
   const site: Site = { roots, index: 'index.html', variable: 'STATIC_ROOT', otherwise };
   return {
     site: options['STATIC_ROOT'] === undefined ? site : null,

@@ -1,6 +1,6 @@
 /** Files that are served as they are. */
-import type { Problem } from '../../build-plan.ts';
-import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { PlanProblem } from '../../build-plan.ts';
+import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { serveSite, SITE_NODE, SITE_OPTIONS } from './site-server.ts';
 
@@ -32,7 +32,7 @@ export const staticFiles: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const served = serveSite(
     {
       roots: ROOTS,
@@ -59,13 +59,13 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
 const NOT_RUN =
   'package.json has a build script, which this platform does not run; the platform nodejs does, or hooks.build in tancho.yaml (docs/platforms.md)';
 
-async function buildIsNotRun(files: SourceFiles, asked: Asked): Promise<boolean> {
+async function buildIsNotRun(files: SourceFiles, asked: AppDeclaration): Promise<boolean> {
   if (asked.buildsItself || asked.options['STATIC_ROOT'] !== undefined) return false;
   if ((await files.jsonValue('package.json', 'scripts.build')) === undefined) return false;
   return (await files.find('dist/index.html', 'build/index.html', '_site/index.html', 'site/index.html')) === null;
 }
 
-async function unbuiltPage(files: SourceFiles, { app, options }: Asked): Promise<Problem | null> {
+async function unbuiltPage(files: SourceFiles, { app, options }: AppDeclaration): Promise<PlanProblem | null> {
   const root = options['STATIC_ROOT'];
   const roots = root === undefined ? ROOTS : [root];
   const page = await files.find(...roots.map((each) => (each === '.' ? 'index.html' : `${each}/index.html`)));

@@ -1,10 +1,10 @@
 import { healthCheckOf } from '../../units/routed.ts';
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
 const SERVER_ERROR = 500;
 
 /** The proof: a real request through the router. */
-export const answerLink: Link = {
+export const answerLink: DiagnosisLink = {
   name: 'answer',
   asks: 'Does a real request get an answer?',
   check({ app, host, process, answer, page, release }) {

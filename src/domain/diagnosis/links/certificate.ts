@@ -1,6 +1,6 @@
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const certificateLink: Link = {
+export const certificateLink: DiagnosisLink = {
   name: 'certificate',
   asks: 'Is there a certificate for its host name?',
   check({ certificateProblem, host }) {

@@ -1,8 +1,8 @@
 import { FINISHED } from '../../deploys/deploy.ts';
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 
 /** Whether there is code to run; what hinders that code from running is the concern of the links after it. */
-export const deployLink: Link = {
+export const deployLink: DiagnosisLink = {
   name: 'deploy',
   asks: 'Has it been deployed?',
   check(facts) {

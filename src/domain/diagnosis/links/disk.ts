@@ -1,9 +1,9 @@
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 
 /** With less the databases, and so every change of an app, are in danger. */
 const LEAST_FREE_BYTES = 64 * 1024 ** 2;
 
-export const diskLink: Link = {
+export const diskLink: DiagnosisLink = {
   name: 'disk',
   asks: 'Is there room on the disk of the platform?',
   check(facts) {

@@ -1,6 +1,6 @@
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const edgeLink: Link = {
+export const edgeLink: DiagnosisLink = {
   name: 'edge',
   asks: 'Is the router that takes requests there?',
   check({ answer, routerAnswers }) {

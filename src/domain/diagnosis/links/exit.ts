@@ -1,13 +1,13 @@
-import type { Facts } from '../facts.ts';
+import type { DiagnosisFacts } from '../facts.ts';
 import { engineSays, nameOf, wantedUnits } from '../facts.ts';
-import { type Broken, brokenBy, type Link } from '../link.ts';
+import { type BrokenLink, brokenBy, type DiagnosisLink } from '../link.ts';
 import { describeExit, type Unit, unitName } from '../../units/unit.ts';
 
 /** A unit that died so often, and the last time not long ago, is in a restart loop although it may be running just now. */
 const LOOP_EXITS = 3;
 const LOOP_WINDOW_MS = 2 * 60_000;
 
-export const exitLink: Link = {
+export const exitLink: DiagnosisLink = {
   name: 'exit',
   asks: 'Do its processes stay alive?',
   check(facts) {
@@ -25,7 +25,7 @@ function isLooping({ exits, lastExit }: Unit, now: Date): boolean {
   return exits >= LOOP_EXITS && lastExit !== null && now.getTime() - Date.parse(lastExit.at) < LOOP_WINDOW_MS;
 }
 
-function describe(facts: Facts, unit: Unit, isLoop: boolean): Broken {
+function describe(facts: DiagnosisFacts, unit: Unit, isLoop: boolean): BrokenLink {
   const { app } = facts;
   const { lastExit } = unit;
   const how = lastExit === null ? 'ended' : `${describeExit(lastExit)} at ${lastExit.at}`;

@@ -1,11 +1,11 @@
 import type { HealthCheck } from '../../apps/app.ts';
 import { answeringUnits, nameOf } from '../facts.ts';
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 import type { ProbeAnswer } from '../probe.ts';
 import { healthCheckOf } from '../../units/routed.ts';
 import { unitName } from '../../units/unit.ts';
 
-export const healthLink: Link = {
+export const healthLink: DiagnosisLink = {
   name: 'health',
   asks: 'Do its units pass its health check?',
   check(facts) {

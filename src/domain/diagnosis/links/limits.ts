@@ -1,8 +1,8 @@
 import { nameOf, wantedUnits } from '../facts.ts';
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 import { unitName } from '../../units/unit.ts';
 
-export const limitsLink: Link = {
+export const limitsLink: DiagnosisLink = {
   name: 'limits',
   asks: 'Do its units stay within the memory they may use?',
   check(facts) {

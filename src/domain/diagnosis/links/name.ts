@@ -1,6 +1,6 @@
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const nameLink: Link = {
+export const nameLink: DiagnosisLink = {
   name: 'name',
   asks: 'Does its host name lead anywhere?',
   check({ unresolved, app }) {

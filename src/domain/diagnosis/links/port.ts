@@ -1,8 +1,8 @@
 import { answeringUnits, nameOf } from '../facts.ts';
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 import { unitName } from '../../units/unit.ts';
 
-export const portLink: Link = {
+export const portLink: DiagnosisLink = {
   name: 'port',
   asks: 'Do its units listen on PORT?',
   check(facts) {

@@ -1,7 +1,7 @@
 import { wantedUnits } from '../facts.ts';
-import { brokenBy, type Link } from '../link.ts';
+import { brokenBy, type DiagnosisLink } from '../link.ts';
 
-export const quotaLink: Link = {
+export const quotaLink: DiagnosisLink = {
   name: 'quota',
   asks: 'May it have the units it needs?',
   check(facts) {

@@ -1,6 +1,6 @@
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const routeLink: Link = {
+export const routeLink: DiagnosisLink = {
   name: 'route',
   asks: 'Does the router know the app and its units?',
   check({ app, routeFault }) {

@@ -1,6 +1,6 @@
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const rulesLink: Link = {
+export const rulesLink: DiagnosisLink = {
   name: 'rules',
   asks: 'Are requests let through to it?',
   check({ app }) {

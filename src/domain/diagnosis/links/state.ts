@@ -1,7 +1,7 @@
 import { ROUTED_PROCESS } from '../../units/unit.ts';
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const stateLink: Link = {
+export const stateLink: DiagnosisLink = {
   name: 'state',
   asks: 'Is it meant to run, with a process that answers?',
   check({ app, process, release, rollout, units }) {

@@ -1,7 +1,7 @@
 import { answeringUnits, engineSays, nameOf, wantedUnits } from '../facts.ts';
-import type { Link } from '../link.ts';
+import type { DiagnosisLink } from '../link.ts';
 
-export const unitLink: Link = {
+export const unitLink: DiagnosisLink = {
   name: 'unit',
   asks: 'Are its units there, and started?',
   check(facts) {

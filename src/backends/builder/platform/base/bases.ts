@@ -7,14 +7,14 @@ import { dirname, join, resolve } from 'node:path';
 import type { SlugBase } from '../../../../domain/artifacts/slug.ts';
 import { parseImageName } from '../../../../domain/deploys/image-name.ts';
 import type { ImageSource } from '../../../../domain/deploys/image-source.ts';
-import type { Login } from '../../../../domain/registries/registry-login.ts';
+import type { RegistryCredentials } from '../../../../domain/registries/registry-login.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { SYSTEM_PATH } from '../toolchain/programs.ts';
 
-export interface Base extends SlugBase {
+export interface CodeBase extends SlugBase {
   /** Of the image; PATH is not among them. */
   readonly env: Readonly<Record<string, string>>;
   /** Directories of programs beside those of every system. */
@@ -33,7 +33,7 @@ interface BasesOptions {
 
 interface Asked {
   readonly platform: string;
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
   readonly line: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -50,7 +50,7 @@ const TEMPORARY = '/var/tmp';
 export class Bases {
   readonly #options: BasesOptions;
   readonly #queue = new KeyedQueue();
-  readonly #known = new Map<string, { readonly base: Base; readonly at: number }>();
+  readonly #known = new Map<string, { readonly base: CodeBase; readonly at: number }>();
 
   constructor(options: BasesOptions) {
     this.#options = { ...options, directory: resolve(options.directory), home: resolve(options.home) };
@@ -62,7 +62,7 @@ export class Bases {
   }
 
   /** Null where none is named for the platform. Throws Failure as ImageSource.copy(), but where an earlier one of the name is here. */
-  async of({ platform, ...asked }: Asked): Promise<Base | null> {
+  async of({ platform, ...asked }: Asked): Promise<CodeBase | null> {
     const { now = Date.now } = this.#options;
     const name = this.#nameFor(platform);
     if (name === undefined) return null;
@@ -102,7 +102,7 @@ export class Bases {
     return names.get(platform) ?? names.get('*');
   }
 
-  async #bring(name: string, { logins, line, signal }: Omit<Asked, 'platform'>): Promise<Base> {
+  async #bring(name: string, { logins, line, signal }: Omit<Asked, 'platform'>): Promise<CodeBase> {
     const { images, directory } = this.#options;
     const fresh = join(directory, `${NEW}${randomHex(12)}`);
     const [copy, root] = [join(fresh, 'copy'), join(fresh, 'root')];
@@ -122,7 +122,7 @@ export class Bases {
       const { PATH = '', ...env } = unpacked.env;
       const path = PATH.split(':').filter((part) => part.startsWith('/') && !SYSTEM_PATH.includes(part));
       const { home } = this.#options;
-      const base: Base = { image, root: join(own, 'root'), home, uid, gid, name: user, env, path };
+      const base: CodeBase = { image, root: join(own, 'root'), home, uid, gid, name: user, env, path };
       await writeFile(join(fresh, FACTS), `${JSON.stringify({ name, base }, null, 2)}\n`, { mode: 0o644 });
       await removeTree(copy);
       await removeTree(own);
@@ -153,26 +153,26 @@ export class Bases {
     }
   }
 
-  async #newest(name: string): Promise<Base | null> {
+  async #newest(name: string): Promise<CodeBase | null> {
     const all = (await this.#all()).filter((one) => one.name === name).sort((a, b) => b.at - a.at);
     return all[0]?.base ?? null;
   }
 
-  async #all(): Promise<{ name: string; base: Base; at: number; directory: string }[]> {
+  async #all(): Promise<{ name: string; base: CodeBase; at: number; directory: string }[]> {
     const found = [];
     for (const entry of await readdir(this.#options.directory).catch(() => [])) {
       const directory = join(this.#options.directory, entry);
       const text = entry.startsWith(NEW) ? null : await factsIn(directory);
       if (text === null) continue;
-      const { name, base } = JSON.parse(text.text) as { name: string; base: Base };
+      const { name, base } = JSON.parse(text.text) as { name: string; base: CodeBase };
       found.push({ name, base, at: text.at, directory });
     }
     return found;
   }
 
-  async #read(directory: string): Promise<Base | null> {
+  async #read(directory: string): Promise<CodeBase | null> {
     const found = await factsIn(directory);
-    return found === null ? null : (JSON.parse(found.text) as { base: Base }).base;
+    return found === null ? null : (JSON.parse(found.text) as { base: CodeBase }).base;
   }
 }
 

@@ -43,7 +43,7 @@ export async function layerKey({ dependencies, steps, versions, files, form }: D
   return hash.digest('hex').slice(0, 40);
 }
 
-export class Layers {
+export class CacheLayers {
   readonly #cache: string;
   readonly #kept: number;
 

@@ -9,7 +9,7 @@ import { PlatformError } from '../../../../domain/errors.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import type { BuildOutput } from '../steps/output.ts';
 
-export interface Base {
+export interface DockerfileBase {
   /** As the Dockerfile names it, its variables replaced. */
   readonly image: string;
   /** Where it lies, below the directory of bases. */
@@ -37,8 +37,8 @@ export async function bringBases({
   file,
   output,
   signal,
-}: CopyBases): Promise<Base[]> {
-  const bases: Base[] = [];
+}: CopyBases): Promise<DockerfileBase[]> {
+  const bases: DockerfileBase[] = [];
   for (const [index, { image, line }] of needed.entries()) {
     const name = nameOf(image, file, line);
     const own = join(directory, `${index}`);
@@ -70,7 +70,7 @@ function tagOf({ host, repository, reference }: ImageName): string {
 export function rewritten(
   text: string,
   recipe: Recipe,
-  bases: readonly Base[],
+  bases: readonly DockerfileBase[],
   args: Readonly<Record<string, string>>,
 ): string {
   const tags = new Map(bases.map(({ image, tag }) => [image, tag]));

@@ -9,7 +9,7 @@ import type { RunningBuild } from '../running-build.ts';
 import type { BuildOutput } from '../steps/output.ts';
 import { type Ended, runStep } from '../steps/run-step.ts';
 import { SYSTEM_PATH } from '../toolchain/programs.ts';
-import type { Base } from './bases.ts';
+import type { DockerfileBase } from './bases.ts';
 
 export interface ImagePlaces {
   /** The source. */
@@ -27,7 +27,7 @@ export interface ImagePlaces {
 interface Wanted {
   readonly target: string;
   readonly args: Readonly<Record<string, string>>;
-  readonly bases: readonly Base[];
+  readonly bases: readonly DockerfileBase[];
 }
 
 /** Where buildah sees them. */
@@ -73,7 +73,7 @@ export class Buildah {
     return works ? overlay : new Buildah(build, places, 'vfs', variables);
   }
 
-  async addBase({ name, tag }: Base): Promise<void> {
+  async addBase({ name, tag }: DockerfileBase): Promise<void> {
     let id = '';
     const pull = ['pull', '--quiet', '--signature-policy', `${IN.settings}/policy.json`, `dir:${IN.bases}/${name}`];
     await this.#succeed('buildah pull', pull, (line) => {

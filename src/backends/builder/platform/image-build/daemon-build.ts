@@ -6,7 +6,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ImageClient } from '../builder-context.ts';
 import { Failure } from '../../../../domain/failure.ts';
-import type { Login } from '../../../../domain/registries/registry-login.ts';
+import type { RegistryCredentials } from '../../../../domain/registries/registry-login.ts';
 import { isRecord } from '../../../../lib/is-record.ts';
 import { stepFailure } from '../failures.ts';
 import type { RunningBuild } from '../running-build.ts';
@@ -126,7 +126,8 @@ async function loginsFor(
   { environment }: ImageClient,
   directory: string,
 ): Promise<Record<string, string>> {
-  const logins: ReadonlyMap<string, Login> = request.registryLogins ?? new Map<string, Login>();
+  const logins: ReadonlyMap<string, RegistryCredentials> =
+    request.registryLogins ?? new Map<string, RegistryCredentials>();
   if (logins.size === 0) return {};
   const usual = environment['DOCKER_CONFIG'] ?? join(environment['HOME'] ?? '/root', '.docker');
   const own = join(directory, 'docker');

@@ -1,5 +1,5 @@
 /** Pure: what to do about mistakes that package managers word for those who know them, and whose mistakes they are. */
-import { Installation, type Trouble } from './installation.ts';
+import { InstallationOutput, type Trouble } from './installation.ts';
 
 /** Longer ones are no words for people. */
 const MAX_LINE = 1_000;
@@ -110,7 +110,7 @@ function setFirst(name: string): string {
 export class Advice {
   #rank = KNOWN.length;
   #found: readonly string[] = [];
-  readonly #installation = new Installation();
+  readonly #installation = new InstallationOutput();
   #spentMs = 0;
 
   look(printed: string): void {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { Advice } from './advice.ts';
-import { Installation } from './installation.ts';
+import { InstallationOutput } from './installation.ts';
 
 const DOWNLOADING = 'sharp: Downloading https://github.com/lovell/sharp-libvips/releases/libvips-8.14.5.tar.br';
 const NOT_FOUND = 'sharp: Installation error: getaddrinfo ENOTFOUND github.com';
 
-function lookedAt(lines: readonly string[]): Installation {
-  const installation = new Installation();
+function lookedAt(lines: readonly string[]): InstallationOutput {
+  const installation = new InstallationOutput();
   for (const line of lines) installation.look(line);
   return installation;
 }

@@ -54,7 +54,7 @@ const OWN = /^(?:127\.|0\.|localhost$)/;
 const MAX_PACKAGES = 500;
 
 /** Looks at lines as they come. */
-export class Installation {
+export class InstallationOutput {
   #failed: { readonly name: string; readonly adds: string | null } | null = null;
   #isNpmScript = false;
   /** Of the last address that was printed, in case it is the one. */

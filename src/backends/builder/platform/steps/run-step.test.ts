@@ -34,12 +34,20 @@ async function outputOf(...argv: string[]): Promise<string[]> {
   return lines;
 }
 
-it('comes after the apps with the processor', skipFor(findProgram('nice') === null && 'this system has no nice'), async () => {
-  const [niceness] = await outputOf('nice');
-  expect(Number(niceness)).toBeGreaterThanOrEqual(10);
-});
+it(
+  'comes after the apps with the processor',
+  skipFor(findProgram('nice') === null && 'this system has no nice'),
+  async () => {
+    const [niceness] = await outputOf('nice');
+    expect(Number(niceness)).toBeGreaterThanOrEqual(10);
+  },
+);
 
-it('comes after the apps with the disk', skipFor(findProgram('ionice') === null && 'this system has no ionice'), async () => {
-  const lowest = execFileSync('ionice', ['-t', '-c', '2', '-n', '7', 'ionice'], { encoding: 'utf8' });
-  expect(await outputOf('ionice')).toEqual([lowest.trimEnd()]);
-});
+it(
+  'comes after the apps with the disk',
+  skipFor(findProgram('ionice') === null && 'this system has no ionice'),
+  async () => {
+    const lowest = execFileSync('ionice', ['-t', '-c', '2', '-n', '7', 'ionice'], { encoding: 'utf8' });
+    expect(await outputOf('ionice')).toEqual([lowest.trimEnd()]);
+  },
+);

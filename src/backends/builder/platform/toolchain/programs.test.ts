@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PlainSandbox } from '../../../../../test/support/plain-sandbox.ts';
 import { until } from '../../../../../test/support/until.ts';
-import { Programs } from './programs.ts';
+import { ProgramFinder } from './programs.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -17,7 +17,7 @@ it('a program that answers too late is not missing, and is asked again the next 
   const go = join(directory, 'go-on');
   writeFileSync(file, `#!/bin/sh\nwhile [ ! -e ${go} ]; do sleep 0.05; done\necho slowpoke 1.2.3\n`);
   chmodSync(file, 0o755);
-  const programs = new Programs({
+  const programs = new ProgramFinder({
     sandbox: new PlainSandbox(),
     directory,
     execPath: process.execPath,

@@ -22,7 +22,7 @@ const SYSTEM_ROOTS = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
 const PROBE_MS = 60_000;
 const MISSING_MS = 60_000;
 
-export interface Program {
+export interface FoundProgram {
   readonly found: true;
   readonly program: string;
   /** Absolute. */
@@ -54,16 +54,16 @@ interface ProgramsOptions {
   readonly probeMs?: number;
 }
 
-export class Programs {
+export class ProgramFinder {
   readonly #options: ProgramsOptions;
-  readonly #known = new Map<string, { result: Promise<Program | NoProgram>; at: number; stamp: string }>();
+  readonly #known = new Map<string, { result: Promise<FoundProgram | NoProgram>; at: number; stamp: string }>();
 
   constructor(options: ProgramsOptions) {
     this.#options = options;
   }
 
   /** Looked for again after a minute when missing, and when the program's file has changed. */
-  async find(tool: Tool): Promise<Program | NoProgram> {
+  async find(tool: Tool): Promise<FoundProgram | NoProgram> {
     // Not every platform asks the same of a program.
     const key = JSON.stringify([tool.program, tool.version, tool.minimum, tool.check]);
     const known = this.#known.get(key);
@@ -84,7 +84,7 @@ export class Programs {
   }
 
   /** True when units find this very program without further help. */
-  async isDefault(program: Program): Promise<boolean> {
+  async isDefault(program: FoundProgram): Promise<boolean> {
     if (this.#options.base !== undefined) return SYSTEM_PATH.includes(dirname(program.path));
     for (const directory of SYSTEM_PATH) {
       const path = join(directory, program.program);
@@ -93,7 +93,7 @@ export class Programs {
     return false;
   }
 
-  async #look(tool: Tool): Promise<Program | NoProgram> {
+  async #look(tool: Tool): Promise<FoundProgram | NoProgram> {
     const { version: args = ['--version'], minimum = null, check = null } = tool;
     let reason = `${tool.program} is not installed`;
     let late: string | null = null;

@@ -18,7 +18,7 @@ import { fillAll } from '../templates.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { SYSTEM_PATH, TOOLCHAIN_TENANT } from './programs.ts';
 import type { Inherited } from './machine-settings.ts';
-import type { Program } from './programs.ts';
+import type { FoundProgram } from './programs.ts';
 
 /** The file beside the tree of a toolchain that is whole; its time is that of the last use. */
 const READY = 'ready';
@@ -38,7 +38,7 @@ export interface FetchedTool {
 
 /** What a command of a toolchain needs around it. */
 export interface ToolContext {
-  readonly programs: readonly Program[];
+  readonly programs: readonly FoundProgram[];
   readonly settings: Inherited;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;

@@ -5,7 +5,7 @@ import { ORDINARY_USER } from '../../../../domain/artifacts/slug.ts';
 import { ROUTED_PROCESS } from '../../../../domain/units/unit.ts';
 import { shellArgv } from '../../../../lib/shell-argv.ts';
 import { unfit } from '../failures.ts';
-import { type Descriptor, jsonOf, type Processor, record } from '../manifests.ts';
+import { type Descriptor, jsonOf, type ImagePlatform, record } from '../manifests.ts';
 
 export interface BuiltLayer extends Descriptor {
   /** Of what it unfolds to. */
@@ -29,7 +29,7 @@ interface Parts {
   readonly manifest: Pick<SlugManifest, 'env' | 'path' | 'base'>;
   /** Process name -> command line. */
   readonly processes: Readonly<Record<string, string>>;
-  readonly processor: Processor;
+  readonly processor: ImagePlatform;
 }
 
 interface Document {

@@ -11,10 +11,11 @@ import { Failure } from '../../../../domain/failure.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import type { AddressGuard } from '../../../../lib/guarded/address-guard.ts';
-import { asFailure, type Stopped } from '../failures.ts';
-import { type Login, RegistryClient } from '../registry-client.ts';
+import { asFailure, type TransferInterruption } from '../failures.ts';
+import { RegistryClient } from '../registry-client.ts';
+import type { RegistryCredentials } from '../../../../domain/registries/registry-login.ts';
 import type { ImageLimits } from '../limits.ts';
-import type { Push } from './push-blob.ts';
+import type { BlobPush } from './push-blob.ts';
 import { publishCode } from './publish-code.ts';
 import { publishCopy } from './publish-copy.ts';
 import { withdraw, storedTags } from './stored-images.ts';
@@ -26,7 +27,7 @@ export interface ImagePushesOptions {
   readonly place: string;
   /** Platform -> the image that its apps are built on; `*` for all others. */
   readonly bases: ReadonlyMap<string, string>;
-  readonly logins: ReadonlyMap<string, Login>;
+  readonly logins: ReadonlyMap<string, RegistryCredentials>;
   readonly insecure: readonly string[];
   /** PEM; absent: those that everybody trusts. */
   readonly roots?: string;
@@ -45,7 +46,7 @@ export interface Publishing {
   readonly request: PublishRequest;
   readonly artifact: OpenArtifact;
   readonly target: RegistryClient;
-  readonly push: Push;
+  readonly push: BlobPush;
   /** Of the target. */
   readonly repository: string;
   readonly tag: string;
@@ -90,9 +91,9 @@ export function createImagePushes(options: ImagePushesOptions): ImageRegistry {
 
   /** Within the time that it may take, until the caller gives up. */
   async function inTime<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    let stopped: Stopped = null;
+    let stopped: TransferInterruption = null;
     const stop = new AbortController();
-    const end = (why: Stopped): void => {
+    const end = (why: TransferInterruption): void => {
       stopped ??= why;
       stop.abort(new Error(`the push was ended: ${why}`));
     };

@@ -19,7 +19,7 @@ export interface PushedBlob {
 
 type PushedHow = 'there' | 'mounted' | 'sent';
 
-export interface Push {
+export interface BlobPush {
   readonly client: RegistryClient;
   readonly signal: AbortSignal;
   /** Of bytes in one piece. */
@@ -34,12 +34,12 @@ const LONGEST_PAUSE_MS = 30_000;
 const BYTES = 'application/octet-stream';
 
 /** Throws Failure `push_failed`, RequestFailure, and what the signal says. */
-export async function pushBlob(push: Push, blob: PushedBlob): Promise<PushedHow> {
+export async function pushBlob(push: BlobPush, blob: PushedBlob): Promise<PushedHow> {
   return patiently(push, () => attempt(push, blob));
 }
 
 /** Again while it is the registry's fault, and may pass. */
-export async function patiently<T>(push: Push, work: () => Promise<T>): Promise<T> {
+export async function patiently<T>(push: BlobPush, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     push.signal.throwIfAborted();
     try {
@@ -55,7 +55,7 @@ export async function patiently<T>(push: Push, work: () => Promise<T>): Promise<
   }
 }
 
-async function attempt({ client, pieceBytes = PIECE_BYTES, ...push }: Push, blob: PushedBlob): Promise<PushedHow> {
+async function attempt({ client, pieceBytes = PIECE_BYTES, ...push }: BlobPush, blob: PushedBlob): Promise<PushedHow> {
   const { digest, size, mountFrom } = blob;
   const known = await said(client, { method: 'HEAD', to: `blobs/${digest}` });
   if (known.statusCode === 200) return 'there';
@@ -84,7 +84,7 @@ async function attempt({ client, pieceBytes = PIECE_BYTES, ...push }: Push, blob
 }
 
 async function inPieces(
-  push: Required<Pick<Push, 'client' | 'pieceBytes' | 'signal'>> & Push,
+  push: Required<Pick<BlobPush, 'client' | 'pieceBytes' | 'signal'>> & BlobPush,
   { size, read }: PushedBlob,
   start: URL,
 ): Promise<{ place: URL; at: number }> {

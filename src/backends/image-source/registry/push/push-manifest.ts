@@ -17,7 +17,7 @@ export async function pushManifest(client: RegistryClient, tag: string, manifest
   const answer = await client.send({ method: 'PUT', to: `manifests/${tag}`, headers, body: () => text });
   if (answer.statusCode !== 201) throw refused(client, answer);
   answer.destroy();
-  const told = answer.headers['docker-content-digest'];
-  if (told === undefined || told === digest) return digest;
-  throw notPushed(`the registry has taken it for something else (${String(told)}).`);
+  const confirmed = answer.headers['docker-content-digest'];
+  if (confirmed === undefined || confirmed === digest) return digest;
+  throw notPushed(`the registry has taken it for something else (${String(confirmed)}).`);
 }

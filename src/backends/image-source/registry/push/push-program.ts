@@ -9,7 +9,8 @@ import { isRecord } from '../../../../lib/is-record.ts';
 import type { TarTree } from '../../../../lib/tree-tar.ts';
 import { asFailure } from '../failures.ts';
 import { IMAGE_LIMITS } from '../limits.ts';
-import { type Login, RegistryClient } from '../registry-client.ts';
+import { RegistryClient } from '../registry-client.ts';
+import type { RegistryCredentials } from '../../../../domain/registries/registry-login.ts';
 import { packed, publishOn } from './publish-code.ts';
 
 interface ProgramImage {
@@ -18,7 +19,7 @@ interface ProgramImage {
   readonly tag: string;
   /** Name of the image that it is put on. */
   readonly base: string;
-  readonly login: Login | null;
+  readonly login: RegistryCredentials | null;
   /** The login may be sent without TLS. */
   readonly isInsecure: boolean;
   /** Directory with package.json, dist/ and node_modules/. */

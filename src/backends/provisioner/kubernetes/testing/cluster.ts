@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import { KINDS } from '../../../../kubernetes/kinds.ts';
 import type { Deployment, Job, Pod, PodStatus, Secret } from '../../../../kubernetes/objects.ts';
 import { ApiServer, type Nodes } from '../../../../kubernetes/testing/api-server.ts';
-import type { Stored } from '../../../../kubernetes/testing/stored-objects.ts';
+import type { StoredObject } from '../../../../kubernetes/testing/stored-objects.ts';
 import { argvOf } from '../../../../lib/argv-text.ts';
 import { MemoryUnit } from '../../memory/memory-unit.ts';
 
@@ -89,7 +89,7 @@ export class SmallCluster implements Nodes {
     await this.server.close();
   }
 
-  log(stored: Stored, query: URLSearchParams, response: ServerResponse): void {
+  log(stored: StoredObject, query: URLSearchParams, response: ServerResponse): void {
     const pod = this.#pods.get(keyOf(stored));
     const life = pod?.lives.at(query.get('previous') === 'true' ? -2 : -1);
     if (pod === undefined || life === undefined) {
@@ -119,7 +119,7 @@ export class SmallCluster implements Nodes {
   }
 
   /** Only what has a shell is attached to: each line is a command. */
-  exec(stored: Stored, _command: readonly string[], _query: URLSearchParams, socket: WebSocket): void {
+  exec(stored: StoredObject, _command: readonly string[], _query: URLSearchParams, socket: WebSocket): void {
     const pod = this.#pods.get(keyOf(stored));
     if (pod === undefined) return socket.close();
     const life = pod.lives.at(-1);
@@ -348,7 +348,7 @@ export class SmallCluster implements Nodes {
 
 const NO_LIMITS = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
 
-function keyOf({ metadata: { namespace = '', name } }: Pick<Stored, 'metadata'>): string {
+function keyOf({ metadata: { namespace = '', name } }: Pick<StoredObject, 'metadata'>): string {
   return `${namespace}/${name}`;
 }
 

@@ -5,8 +5,8 @@
 import type { DiskSpace } from '../diagnosis/probe.ts';
 import { each, pauseMs, type Room } from './headroom.ts';
 
-export type Kind = keyof Room;
-const KINDS: readonly Kind[] = ['bytes', 'files'];
+export type RoomKind = keyof Room;
+const KINDS: readonly RoomKind[] = ['bytes', 'files'];
 
 const NONE: Room = { bytes: 0, files: 0 };
 
@@ -18,7 +18,7 @@ interface Pace {
   readonly longestRestMs: number;
 }
 
-export class Glance {
+export class CountSchedule {
   readonly #pace: Pace;
   #countedAt = -Infinity;
   /** The most that was free since the last count, and what may be taken of that: nothing before the first one. */
@@ -34,7 +34,7 @@ export class Glance {
   }
 
   /** What is to be counted, by what is free now; null: nobody can tell. `soonerMs`: the longest between two counts this time. */
-  due(space: DiskSpace | null, at: number, soonerMs = this.#pace.everyMs): readonly Kind[] {
+  due(space: DiskSpace | null, at: number, soonerMs = this.#pace.everyMs): readonly RoomKind[] {
     const free = space === null ? this.#most : { bytes: space.freeBytes, files: space.freeFiles };
     const [before, tookMs] = [this.#free, at - this.#at];
     const isFirst = this.#at === 0;
@@ -48,7 +48,7 @@ export class Glance {
   }
 
   /** They were counted, by a count that began with due(); `headroom`: what may be taken until one of them holds too much. */
-  counted(kinds: readonly Kind[], headroom: Room, tookMs: number): void {
+  counted(kinds: readonly RoomKind[], headroom: Room, tookMs: number): void {
     // What was taken while they were counted is seen the next time.
     this.#most = each((kind) => (kinds.includes(kind) ? this.#free[kind] : this.#most[kind]));
     this.#headroom = headroom;
