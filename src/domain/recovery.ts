@@ -6,7 +6,10 @@ import { bestEffort, type Logger } from '../lib/logger.ts';
 import { speedUp } from '../lib/small-start.ts';
 import type { App } from './apps/app.ts';
 import type { Journal } from './logs/journal.ts';
-import type { Comeback, Provisioner } from './units/provisioner.ts';
+import type { Engines } from './units/engines.ts';
+import { movedUnits } from './units/moved-units.ts';
+import { noteDown } from './units/note-down.ts';
+import type { Comeback } from './units/provisioner.ts';
 import type { Removal } from './apps/removal.ts';
 import type { Rollouts } from './rollouts/rollouts.ts';
 import type { Routes } from './routes/routes.ts';
@@ -27,7 +30,7 @@ import type { VolumeHost } from './volumes/volume-host.ts';
 
 export interface RecoveryDeps {
   readonly store: Store;
-  readonly provisioner: Provisioner;
+  readonly provisioner: Engines;
   readonly volumeHost: VolumeHost;
   readonly artifacts: ArtifactStore;
   readonly gitHost: GitHost;
@@ -94,6 +97,8 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const before = (await store.allUnits()).filter(isOurs);
   const running = await deps.provisioner.recover(handlesOf(before));
   const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
+  const unannounced = before.filter(({ id }) => running.has(id) && !comebacks.has(id));
+  for (const id of await movedUnits(deps.provisioner, unannounced)) running.delete(id);
   for (const unit of before) {
     const comeback = comebacks.get(unit.id);
     // Nobody knows where it is: it is started as one that was found dead, which it answers at once.
@@ -148,10 +153,7 @@ async function takeUp(deps: RecoveryDeps, unit: Unit, isRunning: boolean): Promi
   const { store, collector } = deps;
   const release = await store.release(unit.app, unit.release);
   if (release !== null) collector.attach(unit, release);
-  if (isRunning || unit.state !== 'started') return;
-  await store.transact(async (tx) => {
-    if ((await tx.unit(unit.id))?.state === 'started') await tx.updateUnit(unit.id, { state: 'error', address: null });
-  });
+  if (!isRunning && unit.state === 'started') await noteDown(store, unit.id);
 }
 
 /** Its deaths while control was away are told as those that control has seen, and its requests go where it is now. */
@@ -159,11 +161,16 @@ async function noteComeback({ store, journal }: RecoveryDeps, id: string, comeba
   const { exits, address } = comeback;
   const last = exits.at(-1);
   if (last === undefined) return;
+  const { at, code, signal, outOfMemory } = last;
   const known = await store.transact(async (tx) => {
     const unit = await tx.unit(id);
     if (unit === null || unit.state === 'stopped') return null;
     const moved = unit.state === 'started' && address !== null ? { address } : {};
-    await tx.updateUnit(id, { exits: unit.exits + exits.length, lastExit: { ...last, lastLines: [] }, ...moved });
+    await tx.updateUnit(id, {
+      exits: unit.exits + exits.length,
+      lastExit: { at, code, signal, outOfMemory, lastLines: [] },
+      ...moved,
+    });
     return unit;
   });
   if (known === null) return;

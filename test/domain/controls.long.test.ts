@@ -262,4 +262,22 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
     expect(starts).toBe(1);
     await expectSound(two);
   });
+
+  it('see that a unit which they take over has died while nobody was told of it', async () => {
+    const [one, two] = [await control('one'), await control('two')];
+    await one.createApp('shop');
+    await one.deploy('shop');
+    await one.settled();
+    const [first] = await machine.store.units('shop');
+    const entry = machine.units.entries.get(first?.id ?? '');
+    if (first === undefined || entry === undefined) throw new Error('There is no unit.');
+    entry.isSilent = true;
+    await machine.units.kill(first.id);
+    expect((await machine.store.unit(first.id))?.state).toBe('started');
+    await two.useCases.scale.add(ANN, 'shop', { process: '', units: 1 }, () => {});
+    await until(() => machine.units.entries.get(first.id)?.unit.exit === null, { what: 'the unit to run again' });
+    await until(async () => (await machine.store.unit(first.id))?.state === 'started', { what: 'the unit to serve' });
+    await two.settled();
+    await expectSound(two);
+  });
 });

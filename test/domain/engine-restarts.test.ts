@@ -109,6 +109,66 @@ it('what died and came back while control was away is told, and routed where it 
   expect(await logged()).toContain('while the platform was away; it was started again meanwhile');
 });
 
+it('what its engine has started elsewhere while nobody looked after it, with no death to tell, is routed where it is', async () => {
+  const before = await unit();
+  world.crash();
+  const entry = world.machine.elsewhere.entries.get(before.id);
+  if (entry === undefined) throw new Error('The engine does not have the unit.');
+  entry.isSilent = true;
+  await world.machine.elsewhere.kill(before.id);
+  await until(() => typeof entry.unit.port === 'number', { what: 'the engine to have it elsewhere' });
+  world = await world.next();
+  await until(async () => (await unit()).state === 'started', { what: 'the unit to serve' });
+  expect((await unit()).address?.port).toBe(entry.unit.port);
+  expect(await answer()).toBe(200);
+  await expectSound(world);
+});
+
+/** Of the newest rollout. */
+async function fresh(): Promise<Unit[]> {
+  const all = await world.machine.store.units('shop');
+  const newest = Math.max(...all.map(({ release }) => release));
+  return all.filter(({ release }) => release === newest);
+}
+
+it('a deploy goes on whose units lose what they run on while they start, and fails when they end by themselves', async () => {
+  for (const end of ['lose', 'kill'] as const) {
+    const held = world.faults.hold('provisioner.ready');
+    const deploying = world.deploy('shop');
+    await held.reached;
+    const [first] = await fresh();
+    await world.machine.elsewhere[end](first?.id ?? '');
+    held.release();
+    if (end === 'kill') await expect(deploying).rejects.toMatchObject({ details: { cause: 'exited' } });
+    else await deploying;
+    await world.settled();
+    expect(await answer()).toBe(200);
+  }
+  await expectSound(world);
+});
+
+it('a deploy goes on when one of its units is lost that served already while another one starts', async () => {
+  await world.useCases.scale.add(ANN, 'shop', { units: 1, process: 'web' }, () => {});
+  const calls: string[] = [];
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  world.faults.on('provisioner.ready', async ([id]) => {
+    if (calls.push(String(id)) === 2) await released;
+  });
+  const said: string[] = [];
+  const deploying = world.deploy('shop', {}, { say: (line) => void said.push(line) });
+  await until(() => said.some((line) => line.includes(' is up')), { what: 'the first unit to serve' });
+  const [first] = (await fresh()).filter(({ state }) => state === 'started');
+  await world.machine.elsewhere.lose(first?.id ?? '');
+  const states = async (): Promise<string[]> => (await fresh()).map(({ state }) => state);
+  await until(async () => !(await states()).includes('started'), { what: 'the loss to be noted' });
+  release();
+  await deploying;
+  await world.settled();
+  expect(await states()).toEqual(['started', 'started']);
+  await expectSound(world);
+});
+
 it('an app that is stopped or removed stays so', async () => {
   await world.useCases.startStop.stop(ANN, 'shop', '', () => {});
   await world.settled();

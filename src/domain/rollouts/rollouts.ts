@@ -47,8 +47,8 @@ interface RolloutsDeps extends PublishedDeps {
   readonly now: () => Date;
   /** Has a serving unit that is dead started again, unless that is seen to already. */
   readonly lookAfter: (unit: string) => void;
-  /** Has units of the serving rollout collected and watched that another control has started. */
-  readonly adopt: (units: readonly Unit[]) => Promise<void>;
+  /** Has units of the serving rollout collected and watched that another control has started. Resolves with the ids of those that turn out not to serve. */
+  readonly adopt: (units: readonly Unit[]) => Promise<ReadonlySet<string>>;
   /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
   readonly patienceMs?: number;
 }
@@ -261,9 +261,8 @@ export class Rollouts {
     const app = await store.app(name);
     if (app === null) return;
     const serving = servingUnits(app, await store.units(name));
-    await adopt(serving);
-    const dead = serving.filter(({ state }) => state === 'error');
-    for (const { id } of dead) lookAfter(id);
+    const lost = await adopt(serving);
+    for (const { id, state } of serving) if (state === 'error' || lost.has(id)) lookAfter(id);
   }
 
   /** What is committed is carried to its end, in the background and however long it takes: nothing can fail it any more. */

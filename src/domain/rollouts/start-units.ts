@@ -14,6 +14,8 @@ import type { NumberedPlan } from './rollout-plan.ts';
 /** So long nothing is said while units start. */
 const SILENCE_MS = 2_000;
 const QUOTED_LINES = 10;
+/** Of units that are lost while others start. */
+const MOST_ROUNDS = 5;
 
 interface Judged {
   readonly units: readonly Unit[];
@@ -52,11 +54,23 @@ export async function startUnits(units: Units, judged: Judged): Promise<Readonly
   // The others were cancelled because of the first: report that one.
   if (errors.length > 0)
     throw errors.find((error) => !(error instanceof Failure && error.code === 'cancelled')) ?? errors[0];
+  await startLost(units, judged, tasks);
   for (const process of tasks) plan.say(`       ${process} ended with code 0: a task, so it is not kept running`);
   if (tasks.size > 0)
     plan.say('       Tasks run once per deploy; to run one at will: tancho app run. To run none: a count of 0.');
   await Promise.all(judged.units.filter(({ process }) => tasks.has(process)).map((unit) => units.retire(unit)));
   return tasks;
+}
+
+/** Others may have taken so long that a node was lost with those that served already: their engine has them somewhere else. */
+async function startLost(units: Units, judged: Judged, tasks: ReadonlySet<string>): Promise<void> {
+  const { plan } = judged;
+  const toServe = judged.units.filter(({ process }) => isRouted(plan.release, process) && !tasks.has(process));
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const lost = toServe.filter(({ id }) => units.isLost(id));
+    if (lost.length === 0) return;
+    await Promise.all(lost.map((unit) => startOne(units, unit, judged, plan.signal)));
+  }
 }
 
 async function startOne(units: Units, unit: Unit, { plan, staying }: Judged, signal: AbortSignal): Promise<void> {

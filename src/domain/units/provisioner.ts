@@ -93,6 +93,8 @@ export interface UnitExited {
   readonly code: number | null;
   readonly signal: string | null;
   readonly outOfMemory: boolean;
+  /** It went with what it ran on (its pod was taken away, its node is lost), which says nothing of the program. Absent: it ended, or nobody knows. */
+  readonly isLost?: true;
 }
 
 /** A unit that died while control was away, and was started again. */
@@ -259,7 +261,8 @@ export interface Provisioner {
 
   /**
    * Waits until the unit serves; returns its address (null when it does not listen). Who listens and accepts nothing, does not serve
-   * yet, where the engine can tell. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed.
+   * yet, where the engine can tell. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed,
+   * unless it went with what it ran on: then the next one is waited for.
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
    * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides. `tell` gets what people
    * should know about how it serves, such as another port than they were told.
@@ -268,7 +271,8 @@ export interface Provisioner {
 
   /**
    * Looks once whether a unit that serves still does. `accept` fails where nothing listens, and where nobody accepts what comes: a
-   * unit that accepts late, but does, is busy and not hung.
+   * unit that accepts late, but does, is busy and not hung. One that an engine has started again elsewhere than it is looked for is told as
+   * an exit: whoever asks has missed that.
    */
   probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult>;
 

@@ -15,6 +15,7 @@ import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
 import { healthCheckOf, isRouted } from './routed.ts';
 import { type Unit, type UnitExit, unitName } from './unit.ts';
+import { DOWN, noteDown } from './note-down.ts';
 import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
@@ -27,7 +28,8 @@ const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
 const FAILED_GRACE_MS = 1_000;
 const MAX_DETAIL = 500;
-const DOWN = { state: 'error', address: null } as const;
+/** In one start: nodes are not lost one after the other. */
+const MOST_LOSSES = 5;
 
 interface UnitsDeps {
   readonly store: Store;
@@ -60,6 +62,8 @@ export class Units {
   readonly #serial = new KeyedQueue();
   readonly #starting = new Map<string, Start>();
   readonly #retiring = new Set<string>();
+  /** Those that went with what they ran on, and have not been started again since. */
+  readonly #lost = new Set<string>();
   /** Those that are not to run until they come back. */
   readonly #madeWay = new Set<string>();
   /** Why those are ended that do not serve yet, by id. */
@@ -79,9 +83,16 @@ export class Units {
       const start: Start = { abort: new AbortController(), died: false };
       this.#starting.set(unit.id, start);
       try {
-        const started = await this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]), options);
+        const bringUp = (): Promise<Unit> =>
+          this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]), options);
+        let started = await bringUp();
         // What does not listen was judged while it was watched: when it ends after that, it is started again.
-        if (start.died && isRouted(release, unit.process)) {
+        const isJudged = isRouted(release, unit.process);
+        for (let losses = 1; isJudged && !start.died && this.isLost(unit.id) && losses < MOST_LOSSES; losses++) {
+          await noteDown(this.#deps.store, unit.id);
+          started = await bringUp();
+        }
+        if (isJudged && (start.died || this.isLost(unit.id))) {
           const lines = await this.#deps.provisioner.lastLines(unit.id, LAST_LINES);
           throw new Failure('exited', `${unit.process} ended right after it had started.`, {
             hint: 'Its last lines say more; correct what ends it, commit and push again.',
@@ -95,6 +106,11 @@ export class Units {
         this.#starting.delete(unit.id);
       }
     });
+  }
+
+  /** Whether it went with what it ran on, and its engine is to have it somewhere else by now: start() waits for that. */
+  isLost(id: string): boolean {
+    return this.#lost.has(id);
   }
 
   /** Nothing is started any more; resolves when what was being started has been given up. */
@@ -111,7 +127,8 @@ export class Units {
    */
   died(exited: UnitExited): Promise<Unit | null> {
     const start = this.#starting.get(exited.id);
-    if (start !== undefined) start.died = true;
+    if (exited.isLost === true) this.#lost.add(exited.id);
+    else if (start !== undefined) start.died = true;
     return this.#serial.run(exited.id, () => this.#noteDeath(exited, start !== undefined));
   }
 
@@ -176,11 +193,7 @@ export class Units {
    */
   async makeWay(id: string): Promise<void> {
     this.#madeWay.add(id);
-    await this.#serial.run(id, () =>
-      this.#deps.store.transact(async (tx) => {
-        if ((await tx.unit(id))?.state === 'started') await tx.updateUnit(id, DOWN);
-      }),
-    );
+    await this.#serial.run(id, () => noteDown(this.#deps.store, id));
   }
 
   /** Nobody has taken its place: it may be started again. */
@@ -219,6 +232,7 @@ export class Units {
   async #bringUp(unit: Unit, release: Release, signal: AbortSignal, options: StartOptions): Promise<Unit> {
     const { store, provisioner, collector, settings } = this.#deps;
     const unwanted = new Failure('cancelled', 'The start was cancelled.');
+    this.#lost.delete(unit.id);
     if (this.#isClosed) throw new Failure('interrupted', 'The platform is being stopped.');
     if (signal.aborted || this.#isUnwanted(unit.id)) throw unwanted;
     const known = await store.transact(async (tx) => {
@@ -278,6 +292,7 @@ export class Units {
     } finally {
       this.#retiring.delete(unit.id);
       this.#madeWay.delete(unit.id);
+      this.#lost.delete(unit.id);
     }
   }
 

@@ -128,6 +128,10 @@ class KubernetesProvisioner implements Provisioner {
   async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
     const pod = this.#pods.podOf(id);
     if (pod === null || isOver(pod) || !lifeOf(pod).isRunning) return { kind: 'unknown' };
+    if (this.#address(id)?.host !== probe.address.host) {
+      this.#pods.reportMoved(id);
+      return { kind: 'unknown' };
+    }
     return probe.kind === 'http' ? probeHttp(probe, signal) : acceptsAt(probe.address, probe.timeoutMs, signal);
   }
 
@@ -138,6 +142,7 @@ class KubernetesProvisioner implements Provisioner {
   async #stop(id: string, graceMs: number, isToComeBack: boolean): Promise<void> {
     const group = this.#pods.groupOf(id);
     if (group === null) return;
+    this.#pods.end(id);
     const pod = this.#pods.podOf(id);
     if (isToComeBack) return pod === null ? undefined : this.#endPod(id, pod.metadata.name, graceMs);
     if (this.#pods.bookOf(id)?.end !== null) return;

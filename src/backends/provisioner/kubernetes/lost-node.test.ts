@@ -66,7 +66,7 @@ function noteReady(pod: string, status: 'True' | 'False'): void {
 it('a unit whose node is lost has ended once, waits with the reason, and lives again where it is replaced', async () => {
   const lost = await serving(ID, OTHER);
   await cluster.loseNodeOf(lost);
-  await expect.poll(() => exits.map(({ id }) => id)).toEqual([ID]);
+  await expect.poll(() => exits.map(({ id, isLost }) => [id, isLost])).toEqual([[ID, true]]);
   const seen = (await provisioner.list()).find(({ id }) => id === ID);
   expect([seen?.state, seen?.address, seen?.reason]).toEqual([
     'waiting',
@@ -80,6 +80,34 @@ it('a unit whose node is lost has ended once, waits with the reason, and lives a
   expect(podOf(ID)).not.toBe(lost);
   expect((await fetch(`http://${address?.host}:${address?.port}/`)).status).toBe(200);
   expect(exits).toHaveLength(1);
+});
+
+it('a pod that somebody takes away is lost with it; a program that ends is not', async () => {
+  const pod = await serving(ID);
+  cluster.server.store.delete('pods', { name: pod, namespace: 'apps' }, { propagation: 'Background' });
+  await expect.poll(() => exits.map(({ id, isLost }) => [id, isLost])).toEqual([[ID, true]]);
+  await provisioner.ready(ID, SERVES, NEVER);
+  await cluster.kill(podOf(ID));
+  await expect.poll(() => exits.map(({ signal, isLost }) => [signal, isLost]).at(-1)).toEqual(['SIGKILL', undefined]);
+});
+
+it('a unit whose pod is taken away while it starts is waited for in its next one', async () => {
+  await provisioner.ensure({ ...specOf(ID), command: 'sleep 500; serve' });
+  await expect.poll(() => podOf(ID)).not.toBe('');
+  const first = podOf(ID);
+  const ready = provisioner.ready(ID, SERVES, NEVER);
+  await expect.poll(() => pods().map(({ status }) => status?.phase)).toEqual(['Running']);
+  cluster.server.store.delete('pods', { name: first, namespace: 'apps' }, { propagation: 'Background' });
+  const address = await ready;
+  expect(podOf(ID)).not.toBe(first);
+  expect((await fetch(`http://${address?.host}:${address?.port}/`)).status).toBe(200);
+});
+
+it('a unit that is looked for where it is no more has ended there, which is told', async () => {
+  await serving(ID);
+  const probe = { address: { host: '127.0.0.9', port: 8080 }, timeoutMs: 1_000, kind: 'accept' } as const;
+  expect(await provisioner.probe(ID, probe, NEVER)).toEqual({ kind: 'unknown' });
+  expect(exits.map(({ id, isLost }) => [id, isLost])).toEqual([[ID, true]]);
 });
 
 it('says how long Kubernetes keeps units on a node that is lost', async () => {

@@ -7,7 +7,7 @@ import { deadline } from '../../../lib/deadline.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
 import { checkOnce } from '../http-check.ts';
 import { PORT } from './desired.ts';
-import { isUnreachable, lifeOf, type PodLife } from './pod-state.ts';
+import { isOver, isUnreachable, lifeOf, type PodLife } from './pod-state.ts';
 import type { UnitPods } from './unit-pods.ts';
 
 const FIRST_LOOK_MS = 50;
@@ -42,7 +42,7 @@ export async function waitUntilReady(options: ReadyOptions): Promise<Address | n
 
 class Waiting {
   readonly #options: ReadyOptions;
-  readonly #begun = Date.now();
+  #begun = Date.now();
   /** Of the pod that is looked at: the deaths before are over. */
   #pod: { readonly uid: string; readonly deaths: number } | null = null;
   #runningSince: number | null = null;
@@ -60,7 +60,10 @@ class Waiting {
     const booked = pods.bookOf(id);
     if (booked === undefined || booked.end !== null) throw await this.#notThere(booked?.end ?? null);
     const pod = pods.podOf(id);
-    const life = pod === null || isUnreachable(pod) ? null : lifeOf(pod);
+    const isGone = pod === null || isOver(pod) || isUnreachable(pod);
+    const life = isGone ? null : lifeOf(pod);
+    // Whatever takes its place is to be placed anew.
+    if (isGone && this.#runningSince !== null) [this.#begun, this.#runningSince] = [Date.now(), null];
     if (pod !== null && life !== null) {
       await this.#judge(pod, life);
       if (life.isRunning) {

@@ -16,6 +16,7 @@ import { type BookedUnit, bookOf, runningIds, type UnitBook, type UnitEnd } from
 const REACHED_MS = 20_000;
 const MISSING_MS = 1_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
+const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
 /** Ends of one unit that are told of one by one. */
 const MAX_TOLD = 20;
@@ -36,6 +37,8 @@ export class UnitPods {
   readonly #groups = new Map<string, GroupName>();
   /** Name of the pod that a unit had when its Deployment was last looked at. */
   readonly #pods = new Map<string, string>();
+  /** Units that are being ended by whoever looks after them. */
+  readonly #ending = new Set<string>();
   /** Pods whose loss was told. */
   readonly #lost = new Set<string>();
   /** Pods of units that are not to be seen, and since when: they may be new, or gone. */
@@ -129,10 +132,17 @@ export class UnitPods {
   /** Its deaths are told from now on. */
   adopt(id: string, group: GroupName): void {
     this.#known.add(id);
+    this.#ending.delete(id);
     this.#groups.set(id, group);
   }
 
+  /** Its next death is no loss. */
+  end(id: string): void {
+    this.#ending.add(id);
+  }
+
   forget(id: string): void {
+    this.#ending.delete(id);
     this.#known.delete(id);
     this.#groups.delete(id);
     this.#lost.delete(this.#pods.get(id) ?? '');
@@ -311,7 +321,7 @@ export class UnitPods {
       if (!isUnreachable(pod)) this.#lost.delete(pod.metadata.name);
       else if (isServed && this.#known.has(id) && !this.#lost.has(pod.metadata.name)) {
         this.#lost.add(pod.metadata.name);
-        this.#options.onExit({ id, ...UNKNOWN_END });
+        this.#options.onExit({ id, ...LOST });
       }
     }
   }
@@ -319,13 +329,13 @@ export class UnitPods {
   #tellDeaths(id: string, pod: Pod): void {
     const { deaths, lastEnd } = lifeOf(pod);
     const told = this.#reportedOf(pod);
-    if (deaths <= told || lastEnd === null) return;
+    if (deaths <= told) return;
     this.#note(pod, deaths);
     for (let missed = told + 1; missed < Math.min(deaths, told + MAX_TOLD); missed++) {
       this.#options.onExit({ id, ...UNKNOWN_END });
     }
-    const { at: _at, ...end } = lastEnd;
-    this.#options.onExit({ id, ...end });
+    const { at: _at, ...end } = lastEnd ?? { at: '', ...UNKNOWN_END };
+    this.#report(id, end, isOver(pod) && !end.outOfMemory);
   }
 
   /** Its pod is gone, or goes and another one has taken its place. */
@@ -336,9 +346,20 @@ export class UnitPods {
     if (pod !== null && pod.metadata.name === name) {
       const { deaths, isRunning } = lifeOf(pod);
       if (!isRunning && deaths > 0 && deaths <= this.#reportedOf(pod)) return;
-      if (!isRunning || isOver(pod)) return this.#options.onExit({ id, ...lastEndOf(pod) });
+      const isLost = isRunning || isOver(pod) || deaths === 0;
+      if (!isRunning || isOver(pod)) return this.#report(id, lastEndOf(pod), isLost);
     }
-    this.#options.onExit({ id, ...UNKNOWN_END });
+    this.#report(id, UNKNOWN_END, true);
+  }
+
+  #report(id: string, end: UnitEnd, isLost: boolean): void {
+    const isAsked = this.#ending.delete(id);
+    this.#options.onExit({ id, ...end, ...(isLost && !isAsked && { isLost: true }) });
+  }
+
+  /** It serves elsewhere than it is looked for, which whoever looks for it has missed. */
+  reportMoved(id: string): void {
+    if (this.#known.has(id)) this.#options.onExit({ id, ...LOST });
   }
 
   /** So that no later control tells it again. */

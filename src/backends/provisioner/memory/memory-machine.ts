@@ -102,6 +102,11 @@ export class MemoryMachine {
     await this.entries.get(id)?.unit.signal('SIGKILL');
   }
 
+  /** Takes away what a unit runs on, as a node that is lost does. */
+  async lose(id: string): Promise<void> {
+    await this.entries.get(id)?.unit.lose();
+  }
+
   /** Ends every unit. */
   async dispose(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);

@@ -69,7 +69,8 @@ class MemoryProvisioner implements Provisioner {
     if (entry === undefined) throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
     // Of an engine that restarts by itself: a death before is over, one from now on is a failure.
     const { deaths } = entry;
-    const isToCome = (): boolean => entry.deaths === deaths && this.#machine.isAtWork(entry);
+    const isToCome = (): boolean =>
+      this.#machine.isAtWork(entry) && (entry.deaths === deaths || entry.lastExit?.isLost === true);
     const deadline = Date.now() + (check.listens ? check.timeoutMs : check.watchMs);
     let wrongAnswers = 0;
     for (;;) {

@@ -57,6 +57,11 @@ export class MemoryUnit {
     await this.#finish({ code: null, signal: name, outOfMemory: false });
   }
 
+  /** It is gone with what it ran on. */
+  async lose(): Promise<void> {
+    await this.#finish({ code: null, signal: null, outOfMemory: false, isLost: true });
+  }
+
   async #run(statements: readonly string[]): Promise<void> {
     for (const statement of statements) {
       if (this.exit !== null) return;
