@@ -6,7 +6,7 @@ import { LANGUAGES } from './languages/built-in.ts';
 import { planSource } from './plan-source.ts';
 
 /** Each of these took many seconds, some would never have ended. */
-const MOST_MS = 10_000;
+const MOST_MS = 4_000;
 
 const keys = (bytes: number): string => Array.from({ length: bytes / 6 }, (_, at) => `k${at.toString(36)}:`).join('\n');
 const slashes = `${'/'.repeat(400_000)}x`;
@@ -23,7 +23,10 @@ it.each<[string, Record<string, string>]>([
   ['many keys in pnpm-workspace.yaml', { 'package.json': json({}), 'pnpm-workspace.yaml': keys(250_000) }],
   ['many keys in render.yaml', { 'package.json': json({}), 'render.yaml': keys(250_000) }],
   ['members of a Rust workspace with slashes within', { 'Cargo.toml': `[workspace]\nmembers = ["${slashes}"]\n` }],
-  ['a module of a Go workspace with slashes within', { 'go.mod': 'module a\n', 'go.work': `use ${slashes}\n` }],
+  [
+    'a module of a Go workspace with slashes within',
+    { 'go.mod': 'module a\n', 'go.work': `use ${slashes.slice(-200_000)}\n` },
+  ],
   [
     'a line of pnpm-lock.yaml with much white space',
     {
