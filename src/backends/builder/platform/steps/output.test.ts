@@ -56,4 +56,16 @@ describe('BuildOutput', () => {
     expect(lines.at(-1)).toMatch(/not shown/);
     expect(output.tail.at(-1)).toBe('20099');
   });
+
+  it('is not kept busy by who prints without end, and knows the last words all the same', () => {
+    const secrets = Array.from({ length: 200 }, (_, at) => `secret-${at}-of-the-app`);
+    const output = new BuildOutput(() => {}, secrets);
+    for (let index = 0; index < 20_000; index += 1) output.printed('short');
+    const begun = processorMs();
+    for (let index = 0; index < 2_000_000; index += 1) output.printed(`${index} and so on, a line as long as usual`);
+    output.printed('YN0028: secret-7-of-the-app');
+    expect(output.advice).toMatch(/yarn\.lock/);
+    expect(output.tail.slice(-2)).toEqual(['1999999 and so on, a line as long as usual', 'YN0028: ***']);
+    expect(processorMs() - begun).toBeLessThan(10_000);
+  });
 });

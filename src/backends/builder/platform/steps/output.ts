@@ -50,6 +50,8 @@ export class BuildOutput {
   readonly #redact: Redactor;
   #tail: string[] = [];
   #advice = new Advice();
+  /** The newest of those that are not shown, as they came: who prints without end is not to keep this process busy. */
+  #unseen: string[] = [];
   #count = 0;
 
   constructor(line: (text: string) => void, secrets: readonly string[]) {
@@ -64,34 +66,51 @@ export class BuildOutput {
 
   /** A line printed by a step. */
   printed(raw: string): void {
+    this.#count += 1;
+    if (this.#count > MAX_LINES) {
+      this.#unseen.push(raw);
+      if (this.#unseen.length >= 2 * TAIL) this.#unseen.splice(0, TAIL);
+      return;
+    }
+    this.#line(this.#take(raw));
+    if (this.#count === MAX_LINES) this.#line(`(more than ${MAX_LINES} lines; the rest is not shown)`);
+  }
+
+  #take(raw: string): string {
     const text = this.#redact(raw.replace(TERMINAL, '').replace(CONTROL, '')).trimEnd();
     const shown = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} ...` : text;
     this.#advice.look(shown);
     this.#tail.push(shown);
     if (this.#tail.length > TAIL) this.#tail.shift();
-    this.#count += 1;
-    if (this.#count <= MAX_LINES) this.#line(shown);
-    if (this.#count === MAX_LINES) this.#line(`(more than ${MAX_LINES} lines; the rest is not shown)`);
+    return shown;
+  }
+
+  #takeUnseen(): void {
+    for (const raw of this.#unseen.splice(0).slice(-TAIL)) this.#take(raw);
   }
 
   /** A new step begins: its last lines are its own. */
   begin(): void {
     this.#tail = [];
+    this.#unseen = [];
     this.#advice = new Advice();
   }
 
   /** What to do about what the step that runs or ran has printed; null when that is not known. */
   get advice(): string | null {
+    this.#takeUnseen();
     return this.#advice.text;
   }
 
   /** What went wrong with it, as half a sentence; null when that is not known. */
   get cause(): string | null {
+    this.#takeUnseen();
     return this.#advice.cause;
   }
 
   /** The last lines of the step that runs or ran. */
   get tail(): readonly string[] {
+    this.#takeUnseen();
     return this.#tail;
   }
 }
