@@ -27,6 +27,8 @@ export class RawHttp2 {
   /** Numbers of streams. */
   readonly asked: number[] = [];
   readonly answered: number[] = [];
+  /** Whose answer has begun. */
+  readonly headed: number[] = [];
   /** Given up by the server. */
   readonly reset: number[] = [];
   /** The last stream that the server says to have seen; Infinity before it says so. */
@@ -79,6 +81,7 @@ export class RawHttp2 {
 
   #take(bytes: Buffer): void {
     const [type = 0, flags = 0] = bytes.subarray(3, 5);
+    if (type === 1) this.headed.push(bytes.readUInt32BE(5));
     if (type <= 1 && (flags & END_STREAM) !== 0) this.answered.push(bytes.readUInt32BE(5));
     if (type === RESET) this.reset.push(bytes.readUInt32BE(5));
     if (type === SETTINGS && (flags & ACK) === 0) this.socket.write(frame(SETTINGS, ACK, 0));

@@ -1,6 +1,7 @@
 import { performServerHandshake, constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { GatedConnection } from '../../lib/connection-gate.ts';
+import { addressGroup } from '../../lib/trusted-proxies.ts';
 import { Refusal } from '../http/refusal.ts';
 import { ownAnswer } from '../rewrite/own-answer.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
@@ -56,6 +57,8 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
     // The reason does not matter: 'close' follows.
     this.#session.on('error', () => {});
     this.#session.on('close', () => plane.deadlines.forget(this));
+    // Who sends no more cannot take more either, and has most likely left; that its socket is half open nobody else would notice.
+    socket.once('end', () => this.close());
     plane.deadlines.watch(this);
     this.#armIdle();
   }
@@ -102,13 +105,30 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
     const how = isRefused
       ? { method: 'GET', isChunked: false }
       : { method: read.head.method, isChunked: read.isChunked };
+    const leave = this.#enter();
+    if (leave === null) {
+      stream.on('error', () => {});
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
     const request = new Http2Request(this.#plane, stream, how);
     this.#requests.add(request);
     this.deadline = Number.POSITIVE_INFINITY;
-    stream.once('close', () => this.#ended(request));
+    stream.once('close', () => {
+      leave();
+      this.#ended(request);
+    });
     if (isRefused) refuse(request, read);
     else this.#serve(request, read);
     if (this.#plane.draining) this.#leave();
+  }
+
+  /** Null: its address has as many requests under way as it might with one on each connection. Nobody counts those of a trusted proxy. */
+  #enter(): (() => void) | null {
+    if (this.#peer.isTrusted) return () => {};
+    const { streams, settings } = this.#plane;
+    const group = addressGroup(this.#peer.address);
+    return streams.of(group) < settings.limits.connectionsPerAddress ? streams.enter(group) : null;
   }
 
   #serve(request: Http2Request, { head }: Http2Head): void {

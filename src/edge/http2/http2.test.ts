@@ -260,6 +260,45 @@ describe('HTTP/2', () => {
     client.socket.destroy();
   });
 
+  it('gives one address no more requests at a time than it could have connections, on however many of them', async () => {
+    await start({ limits: { connectionsPerAddress: 3 } });
+    const [first, second] = [
+      await RawHttp2.connect(rig.tlsPort, NO_WINDOW),
+      await RawHttp2.connect(rig.tlsPort, NO_WINDOW),
+    ];
+    const early = [first.ask(), first.ask()];
+    await first.has(({ headed }) => headed.length === early.length, 'the answers of the first');
+    const [served, refused] = [second.ask(), second.ask()];
+    await second.has(({ reset }) => reset.length > 0, 'a refusal');
+    expect([second.reset, second.headed]).toEqual([[refused], [served]]);
+    first.socket.destroy();
+    await expect
+      .poll(async () => {
+        const number = second.ask();
+        await second.has(({ reset, headed }) => [...reset, ...headed].includes(number), 'an answer');
+        return second.headed.includes(number);
+      })
+      .toBe(true);
+    second.socket.destroy();
+  });
+
+  it('lets go of the unit of a client that has taken nothing and is gone', async () => {
+    await start();
+    let wasClosed = false;
+    await rig.route(
+      await rig.httpUnit((_request, response) => {
+        response.on('close', () => (wasClosed = true));
+        response.write('much');
+      }),
+    );
+    const client = await RawHttp2.connect(rig.tlsPort, NO_WINDOW);
+    const number = client.ask();
+    await client.has(({ headed }) => headed.includes(number), 'the answer');
+    client.socket.end();
+    await until(() => Promise.resolve(wasClosed), { timeoutMs: 30_000, everyMs: 5, what: 'the unit to be told' });
+    expect((await rig.plane.traffic('blog')).failures).toBe(0);
+  });
+
   it('can be switched off', async () => {
     await start({ http2: false });
     await rig.route(await rig.httpUnit((_request, response) => response.end('one')));

@@ -3,6 +3,7 @@ import type { AccessEntry, AppTraffic, CertificateState, Route, RouteTable } fro
 import { speedUp } from '../../lib/small-start.ts';
 import type { TableChange } from '../../domain/routes/table-change.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
+import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { withChange } from '../control/table-change.ts';
@@ -61,6 +62,7 @@ export class DataPlane implements Serving {
       uploads: new UploadPermits(settings, deadlines),
       accessLog: new AccessLog(),
       held: new HeldRequests(settings.limits.heldPerApp),
+      streams: new KeyedCounter(),
       pools: new TargetPools(settings, deadlines),
       table: new LiveTable({ version: 0, routes: [] }, () => {
         throw new Error('an empty table has no routes');

@@ -4,6 +4,7 @@ import type { HeldRequests } from './held-requests.ts';
 import type { LiveTable } from '../routing/route-table.ts';
 import type { LiveCertificates } from '../tls/live-certificates.ts';
 import type { EdgeProxySettings } from './settings.ts';
+import type { KeyedCounter } from '../../lib/keyed-counter.ts';
 import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import type { UploadPermits } from './upload-permits.ts';
 import type { TargetPools } from '../routing/target-pools.ts';
@@ -16,6 +17,8 @@ export interface Plane {
   readonly proxies: TrustedProxies;
   readonly uploads: UploadPermits;
   readonly held: HeldRequests;
+  /** Requests of HTTP/2 that are under way, by the group of the client's address. */
+  readonly streams: KeyedCounter;
   readonly accessLog: AccessLog;
   /** Replaced as a whole; look it up anew for each request. */
   table: LiveTable;

@@ -6,7 +6,7 @@ export interface EdgeLimits {
   readonly headBytes: number;
   /** Client connections of one worker. */
   readonly clientConnections: number;
-  /** Client connections of one address, unless it is that of a trusted proxy. */
+  /** Client connections of one address, unless it is that of a trusted proxy; and requests of all those of them that speak HTTP/2. */
   readonly connectionsPerAddress: number;
   /** Connections to one target for requests; upgraded connections are not counted. */
   readonly connectionsPerTarget: number;
