@@ -1,3 +1,4 @@
+import { addressGroup } from '../../lib/trusted-proxies.ts';
 import { BODY_BAD } from '../http/body-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -17,6 +18,7 @@ import {
   BODY_LATE,
   BODY_MALFORMED,
   BODY_TOO_LONG,
+  BUSY,
   failure,
   type RefusedRequest,
   TOO_MANY_UPLOADS,
@@ -149,6 +151,19 @@ export class Exchange implements Applicant, ClientUser {
     this.#dispatch(false);
   }
 
+  get clientGroup(): string {
+    return addressGroup(this.#request.origin.client);
+  }
+
+  get heldUpBy(): string | null {
+    return this.#answer !== null && this.#client.blocked ? this.clientGroup : null;
+  }
+
+  giveWay(): void {
+    if (this.#answer === null) this.#refuse(BUSY);
+    else this.#client.abort();
+  }
+
   #dispatch(fresh: boolean): void {
     this.#arm(this.#plane.settings.timeouts.queueMs);
     const none = this.#search.next(this, fresh);
@@ -246,12 +261,9 @@ export class Exchange implements Applicant, ClientUser {
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
-    const hstsSeconds = this.#request.origin.isSecure ? this.#plane.settings.hstsSeconds : 0;
-    const own = {
-      requestId: this.#request.requestId,
-      hstsSeconds,
-      cookie: this.#search.cookieFor(this.#request.origin.isSecure),
-    };
+    const { requestId, origin } = this.#request;
+    const hstsSeconds = origin.isSecure ? this.#plane.settings.hstsSeconds : 0;
+    const own = { requestId, hstsSeconds, cookie: this.#search.cookieFor(origin.isSecure) };
     this.#answer = new UnitAnswer(this.#client, this.#head, { head, mayKeepAlive, own });
   }
 

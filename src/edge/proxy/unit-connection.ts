@@ -14,6 +14,10 @@ export interface UnitUser {
   unitEnded(): void;
   /** The connection is gone. `error` is a system code, or null for an orderly close. */
   unitLost(error: string | null): void;
+  /** The group of a client's address while that does not take what has come for it. */
+  readonly heldUpBy?: string | null;
+  /** Ends it: others need the connection. */
+  giveWay?(): void;
 }
 
 /** What is as large as most send at once is read with its head, not in two pieces. */

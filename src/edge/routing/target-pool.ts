@@ -7,10 +7,13 @@ import { stickyToken } from './sticky-cookie.ts';
 
 /** A request in search of a connection. */
 export interface Applicant extends UnitUser {
+  /** The group of its client's address: what of it is in the way of others is taken together. */
+  readonly clientGroup: string;
   /** May be called from within acquire(). `reused`: others have used the connection before. */
   unitGranted(unit: UnitConnection, reused: boolean): void;
   /** The target has left the table while the request waited. */
   unitWithdrawn(): void;
+  giveWay(): void;
 }
 
 /** An upgraded connection. */
@@ -20,6 +23,10 @@ export interface Closable {
 
 /** A target that refused a connection is not asked again for so long while others can be asked. */
 const DOWN_MS = 1_000;
+/** A part of all connections, or of the queue, that only one address with very many requests has. */
+const MUCH = 1 / 4;
+/** So many connections are made free at a time. */
+const ROOM = 32;
 /** A request that must not be sent twice only takes a connection that was in use this recently. */
 const FRESH_MS = 1_000;
 
@@ -38,6 +45,8 @@ export class TargetPool {
   readonly #settings: EdgeProxySettings;
   readonly #idle: UnitConnection[] = [];
   readonly #connecting = new Set<UnitConnection>();
+  /** Those that count against the limit, the oldest first. */
+  readonly #counted = new Set<UnitConnection>();
   readonly #waiting: Applicant[] = [];
   #token: string | null = null;
   #open = 0;
@@ -90,7 +99,7 @@ export class TargetPool {
     }
     // At the limit, a kept connection that is too old for this request makes room for a new one (see lost).
     this.#idle.shift()?.destroy();
-    if (this.#waiting.length >= this.#settings.limits.queuePerTarget) return false;
+    if (this.#waiting.length >= this.#settings.limits.queuePerTarget && !this.#makePlaceFor(applicant)) return false;
     this.#waiting.push(applicant);
     return true;
   }
@@ -125,6 +134,7 @@ export class TargetPool {
   /** The request has become an upgraded connection, which no longer counts against the limit. */
   detach(unit: UnitConnection, tunnel: Closable): void {
     unit.detached = true;
+    this.#counted.delete(unit);
     this.#tunnels.add(tunnel);
     this.#open--;
     this.#serveWaiting();
@@ -144,6 +154,7 @@ export class TargetPool {
   /** A connection has closed; called once per connection. */
   lost(unit: UnitConnection): void {
     this.#connecting.delete(unit);
+    this.#counted.delete(unit);
     const at = this.#idle.indexOf(unit);
     if (at >= 0) this.#idle.splice(at, 1);
     if (unit.detached) return;
@@ -151,8 +162,9 @@ export class TargetPool {
     this.#serveWaiting();
   }
 
-  /** Closes what has been idle for too long. */
+  /** Closes what has been idle for too long, and makes room where requests wait. To be called several times a second. */
   expire(now: number): void {
+    if (this.#waiting.length > 0) this.#makeRoom();
     while (this.#idle.length > 0 && (this.#idle[0] as UnitConnection).idleUntil <= now) this.#idle.shift()?.destroy();
   }
 
@@ -187,7 +199,28 @@ export class TargetPool {
     this.#open++;
     const unit = new UnitConnection(this, applicant);
     this.#connecting.add(unit);
+    this.#counted.add(unit);
     applicant.unitGranted(unit, false);
+  }
+
+  /** Of clients at one address that hold many connections, and do not take their answers, some end when others wait. */
+  #makeRoom(): void {
+    const users = [...this.#counted].flatMap(({ user }) => (user?.heldUpBy == null ? [] : [user]));
+    const most = largestGroup(users, ({ heldUpBy }) => heldUpBy ?? '');
+    if (most.length < this.#settings.limits.connectionsPerTarget * MUCH) return;
+    if (this.#waiting.every(({ clientGroup }) => clientGroup === most[0]?.heldUpBy)) return;
+    for (const user of most.slice(0, ROOM)) user.giveWay?.();
+  }
+
+  /** All places of the queue are taken: somebody at the address of which most are waiting leaves it, unless the applicant is there, too. */
+  #makePlaceFor({ clientGroup }: Applicant): boolean {
+    const most = largestGroup(this.#waiting, (one) => one.clientGroup);
+    const last = most.at(-1);
+    if (last === undefined || last.clientGroup === clientGroup) return false;
+    if (most.length < this.#settings.limits.queuePerTarget * MUCH) return false;
+    this.forget(last);
+    last.giveWay();
+    return true;
   }
 
   #serveWaiting(): void {
@@ -195,4 +228,10 @@ export class TargetPool {
     const next = this.#waiting.shift();
     if (next !== undefined) this.#connect(next);
   }
+}
+
+function largestGroup<T>(all: readonly T[], groupOf: (one: T) => string): readonly T[] {
+  let largest: readonly T[] = [];
+  for (const group of Map.groupBy(all, groupOf).values()) if (group.length > largest.length) largest = group;
+  return largest;
 }
