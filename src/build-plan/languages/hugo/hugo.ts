@@ -183,8 +183,10 @@ async function wantedHugo(files: SourceFiles): Promise<{ wanted: WantedVersion |
     const range = text === undefined ? null : validRange(text);
     if (found === null || text === undefined || range === null) continue;
     if (gte(text, OLDEST_FETCHED)) return { wanted: { range, text, from: found.file }, note: null };
-    const note = `${found.file} asks for Hugo ${text}, which is not to be had any more: a newer one builds the site`;
-    return { wanted: null, note };
+    // What was written for an old one is understood best by the oldest.
+    const wanted = { range: `${range} || ${OLDEST_FETCHED}`, text, from: found.file };
+    const note = `${found.file} asks for Hugo ${text}, which can only be installed on the server: without it, ${OLDEST_FETCHED} builds the site`;
+    return { wanted, note };
   }
   return { wanted: null, note: null };
 }

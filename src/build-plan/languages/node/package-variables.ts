@@ -26,6 +26,9 @@ export function packageVariables({ kind, program, isPnp }: PackageManager): Vari
       : []),
     build('TURBO_TELEMETRY_DISABLED', '1'),
     build('NX_DAEMON', 'false'),
+    // For people who develop: a browser for tests (half a gigabyte, of a host of its own), and hooks of a repository that is not there.
+    build('CYPRESS_INSTALL_BINARY', '0'),
+    build('HUSKY', '0'),
     // pnpm would run itself in another version once more; the one that is asked for is there.
     ...(kind === 'pnpm' ? [build('npm_config_manage_package_manager_versions', 'false')] : []),
   ];
