@@ -58,11 +58,18 @@ async function ignoresOf(top: string): Promise<Ignores> {
   return () => false;
 }
 
-/** What git tracks or would add; null outside of a work tree. */
-function filesOfGit(top: string, wanted: readonly string[]): Promise<string[] | null> {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...wanted];
+/** What git tracks, in submodules too, or would add; null outside of a work tree. */
+async function filesOfGit(top: string, wanted: readonly string[]): Promise<string[] | null> {
+  const own = await listedByGit(top, ['--cached', '--others', '--exclude-standard', '--', ...wanted]);
+  if (own === null) return null;
+  // Of submodules git lists only what it tracks.
+  return [...own, ...((await listedByGit(top, ['--cached', '--recurse-submodules', '--', ...wanted])) ?? [])];
+}
+
+function listedByGit(top: string, args: readonly string[]): Promise<string[] | null> {
   return new Promise((resolve) => {
-    execFile('git', args, { cwd: top, maxBuffer: MAX_LISTING_BYTES, timeout: 60_000 }, (error, stdout) => {
+    const options = { cwd: top, maxBuffer: MAX_LISTING_BYTES, timeout: 60_000 };
+    execFile('git', ['ls-files', '-z', ...args], options, (error, stdout) => {
       resolve(error === null ? stdout.split('\0').filter((name) => name !== '') : null);
     });
   });
@@ -85,7 +92,7 @@ async function filesBelow(top: string, wanted: readonly string[], ignores: Ignor
   return found;
 }
 
-/** Without what is ignored here, what git knows but is deleted, submodules, and what is no file. */
+/** Without what is ignored here, what git knows but is deleted, submodules that are not checked out, and what is no file. */
 async function present(top: string, names: readonly string[], ignores: Ignores): Promise<string[]> {
   const kept: string[] = [];
   for (const name of names) {

@@ -49,6 +49,22 @@ it('packs what git would add', async () => {
   expect(await packed(['.'])).toEqual(['.gitignore', '@odd', 'app.js', 'lib/deep/b.log', 'link SymbolicLink']);
 });
 
+it('packs the files of submodules', async () => {
+  const git = (cwd: string, ...args: string[]) => {
+    const own = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always'];
+    execFileSync('git', [...own, ...args], { cwd, stdio: 'ignore' });
+  };
+  execFileSync('rm', ['-r', join(world.work, '.git')]);
+  const theme = join(world.work, 'node_modules');
+  git(theme, 'init', '-q');
+  git(theme, 'add', '.');
+  git(theme, 'commit', '-qm', 'a theme');
+  git(world.work, 'init', '-q');
+  git(world.work, 'submodule', 'add', theme, 'lib/theme');
+  writeFileSync(join(world.work, '.gitignore'), 'node_modules\n*.log\n');
+  expect(await packed(['lib'])).toEqual(['a.js', 'theme/m.js']);
+});
+
 it('refuses what is not there, not below, or nothing', async () => {
   await expect(pack(world.work, ['nowhere'])).rejects.toThrow('There is no file or directory "nowhere"');
   await expect(pack(world.work, ['..', 'app.js'])).rejects.toThrow('not below');

@@ -163,7 +163,10 @@ describe('bare repositories', skipFor(!hasGit && 'git is not installed'), () => 
       .source('shop', commit, undefined, (line) => notes.push(line))
       .extract(tree, new AbortController().signal);
     expect(await readdir(join(tree, 'vendor'))).toEqual([]);
-    expect(notes).toEqual(['Submodules are not deployed, left empty: vendor']);
+    expect(notes).toEqual([
+      'Submodules are not deployed, left empty: vendor',
+      expect.stringContaining('tancho deploy, in a folder that has them (git submodule update --init)'),
+    ]);
   });
 
   it('says that files kept with Git LFS are only pointers', async () => {

@@ -22,6 +22,8 @@ interface CommitSource {
 }
 
 const MAX_ATTRIBUTES_BYTES = 256 * 1024;
+/** What is not in the repository is in the folder of whoever works on it. */
+const SENT_INSTEAD = 'To deploy the files themselves: tancho deploy, in a folder that has them';
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const QUARANTINE = /^(?:tmp_objdir-)?incoming-[A-Za-z0-9]+$/;
 
@@ -66,8 +68,11 @@ async function extract(git: Git, source: CommitSource, directory: string, signal
   for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));
   noteLeftOut(source, 'Links that lead out of the repository are left out', leaving);
   noteLeftOut(source, 'Submodules are not deployed, left empty', listing.submodules);
+  if (listing.submodules.length > 0) source.note(`${SENT_INSTEAD} (git submodule update --init).`);
   if (await keepsFilesElsewhere(directory))
-    source.note('Files kept with Git LFS are not fetched: the app gets the small pointers in their place.');
+    source.note(
+      `Files kept with Git LFS are not fetched: the app gets the small pointers in their place. ${SENT_INSTEAD} (git lfs pull).`,
+    );
 }
 
 /** Looks at the top only, where such a repository says it. */
