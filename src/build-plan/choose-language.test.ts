@@ -60,11 +60,21 @@ describe('the platform of an app', () => {
     await expect(choose('nodejs', { 'README.md': '' })).rejects.toThrow(
       /has none of: package.json, server.js, index.js, app.js/,
     );
-    await expect(choose(AUTO_PLATFORM, { 'README.md': '' })).rejects.toMatchObject({
+    await expect(choose(AUTO_PLATFORM, { 'notes.txt': '' })).rejects.toMatchObject({
       message: 'What the app shop is written in is not recognised.',
       hint: expect.stringContaining('go: go.mod, go.work, *.go; rust: Cargo.toml; java: pom.xml') as string,
     });
   });
+
+  it.each([{}, { 'README.md': '', LICENSE: '', '.gitignore': '' }])(
+    'says that there is no code in %j',
+    async (files) => {
+      await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({
+        message: 'The app shop has no code yet.',
+        hint: expect.stringContaining('git add -A, git commit') as string,
+      });
+    },
+  );
 
   it.each([
     ['Elixir', 'mix.exs', { 'mix.exs': '', 'assets/package.json': '{}' }],

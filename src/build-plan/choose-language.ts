@@ -49,6 +49,11 @@ export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
         { hint: 'Add a Dockerfile that builds and starts it, commit and push again.' },
       );
     }
+    if (await isBare(files)) {
+      throw new Failure('no_platform', `The app ${app} has no code yet.`, {
+        hint: 'Add the files of the app to the repository (git add -A, git commit), and push again.',
+      });
+    }
     const looked = languages.map(({ name, signs }) => `${name}: ${signs.join(', ')}`).join('; ');
     throw await nothing(app, `What the app ${app} is written in is not recognised.`, languages, files, {
       hint: `One of these files is to be at the top of the repository: ${looked}.`,
@@ -62,6 +67,13 @@ export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
       .sort()
       .join(', ')}.`,
   });
+}
+
+/** What a new repository begins with. */
+const BEGINNINGS = /^(?:\.|readme\b|licen[cs]e\b|copying\b)/i;
+
+async function isBare(files: SourceFiles): Promise<boolean> {
+  return (await files.list('')).every((name) => BEGINNINGS.test(name));
 }
 
 /** Throws Failure `no_platform`; says what the source looks like when it is something else. */

@@ -146,7 +146,8 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     files: { 'index.html': '<script type="module" src="/src/main.tsx"></script>' },
     problem: /index.html line 1 needs a build/,
   },
-  'a file of nothing known': { files: { 'README.md': '' }, throws: /is not recognised/ },
+  'a file of nothing known': { files: { 'notes.txt': '' }, throws: /is not recognised/ },
+  'no code': { files: { 'README.md': '' }, throws: /has no code yet/ },
   'an app in a directory': {
     files: { 'README.md': '', 'shop/package.json': '{}' },
     throws: /There is shop\/package.json, but the app must lie at the top/,

@@ -13,8 +13,16 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
   'a source of nothing known': {
     from: CHOOSE,
     cause: 'no_platform',
-    files: { 'README.md': '' },
+    files: { 'notes.txt': '' },
     hint: 'One of these files is to be at the top of the repository: ',
+    follow: [{ edit: SERVER }],
+    page,
+  },
+  'a source without code': {
+    from: CHOOSE,
+    cause: 'no_platform',
+    files: { 'README.md': '' },
+    hint: 'Add the files of the app to the repository (git add -A, git commit), and push again.',
     follow: [{ edit: SERVER }],
     page,
   },

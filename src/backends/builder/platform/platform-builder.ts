@@ -15,6 +15,7 @@ import { asFailure } from './failures.ts';
 import type { BuildInterruption } from './failures.ts';
 import { openContext } from './open-context.ts';
 import type { PlatformBuilderOptions } from './open-context.ts';
+import { firstInstalled, isFetched } from './resolve-tools.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import { BuildOutput } from './steps/output.ts';
 import type { BuilderContext } from './builder-context.ts';
@@ -174,8 +175,9 @@ class PlatformBuilder implements Builder {
     const tools: string[] = [];
     const missing: string[] = [];
     for (const tool of needed) {
-      const program = await this.#context.programs.find(tool);
+      const program = await firstInstalled(this.#context.programs, tool);
       if (program.found) tools.push(`${tool.program} v${program.version}`);
+      else if (isFetched(tool)) tools.push(`${tool.program}, fetched when it is needed`);
       else missing.push(program.missing);
     }
     return { name, description, ready: missing.length === 0, tools, missing };

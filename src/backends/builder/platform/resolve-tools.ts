@@ -97,8 +97,18 @@ async function find(programs: ProgramFinder, tool: Tool, base: CodeBase | null):
   );
 }
 
+/** What it is fetched by may be another tool. */
+function canFetch({ program, download = null }: Tool): boolean {
+  return download !== null && download.by?.per !== program;
+}
+
+/** Nobody has to install it, whatever version is asked for. */
+export function isFetched(tool: Tool): boolean {
+  return canFetch(tool) && tool.download?.otherwise != null;
+}
+
 /** Where there is none under its own name, one that is called by its version, such as php-fpm8.2. */
-async function firstInstalled(programs: ProgramFinder, tool: Tool): Promise<FoundProgram | NoProgram> {
+export async function firstInstalled(programs: ProgramFinder, tool: Tool): Promise<FoundProgram | NoProgram> {
   const own = await programs.find(tool);
   if (own.found) return own;
   for (const program of tool.others ?? []) {

@@ -29,7 +29,7 @@ export const hugo: Language = {
   description: 'Hugo sites, built and served as files',
   example: 'node .tancho/server.mjs',
   signs: ['hugo.toml', 'hugo.yaml', 'hugo.json', 'config/_default/hugo.toml'],
-  tools: [PYTHON, SITE_NODE],
+  tools: [HUGO, PYTHON, SITE_NODE],
   inherit: [...NETWORK_VARIABLES, ...PIP_SETTINGS, 'GOPROXY', 'GOSUMDB', 'npm_config_registry', 'NPM_CONFIG_REGISTRY'],
   ask: [...ASKED_OF_PIP, { command: ['npm', 'config', 'get', 'registry'], into: { variable: 'NPM_CONFIG_REGISTRY' } }],
   options: SITE_OPTIONS,
