@@ -62,7 +62,7 @@ describe('tancho build plan', () => {
       1,
       /"cobol" of the app app does not exist here\.\n.*Hint: Platforms of this server: deno, dockerfile, go, /,
     ],
-    [[], 1, /is written in is not recognised\.\n.*Hint: One of these files/],
+    [[], 1, /The app app has no code yet\.\n.*Hint: Add the files/],
     [['--definition', 'own.yaml'], 2, /needs the name of its platform/],
   ])('says what is wrong with %j', async (argv, code, message) => {
     const ran = await world.run(['build', 'plan', ...argv]);
