@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { compressedBytes } from '../support/compressed-bytes.ts';
-import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
+import { createIdentity, createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
 import { needsBrowser } from '../support/needs-browser.ts';
 import { request, startWorld, type World } from '../support/world.ts';
 
@@ -128,6 +128,24 @@ describe('the dashboard', () => {
     await pushed;
     await page.getByText('No request failed during the switch').waitFor();
     expect((await world.fetchApp('shop')).text).toBe('at last');
+    expect(faults).toEqual([]);
+    await context.close();
+    await Promise.all([tree.dispose(), identity.dispose()]);
+  });
+
+  it('tells why the first push failed where it was taught', async () => {
+    const { page, context, faults } = await visit(browser);
+    const token = await world.login();
+    const identity = await createIdentity();
+    await world.api('POST', '/users/keys', { token, body: JSON.stringify({ key: identity.publicKey }) });
+    await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'lame', platform: 'nodejs' }) });
+    const tree = await createWorkTree({ ...nodeApp(''), 'server.js': 'process.exit(3);\n' }, identity);
+    const url = sshUrl(world, 'lame');
+    await expect(execute('git', ['push', url, 'HEAD:main'], { cwd: tree.dir, env: tree.env })).rejects.toThrow();
+    await signIn(page, world, '/apps/lame');
+    await page.getByText('The process "web" ended with code 3 before it was ready.').waitFor();
+    await page.getByRole('link', { name: 'See what it said' }).click();
+    await page.getByRole('log', { name: 'What the deploy said' }).getByText('Deploy failed').waitFor();
     expect(faults).toEqual([]);
     await context.close();
     await Promise.all([tree.dispose(), identity.dispose()]);

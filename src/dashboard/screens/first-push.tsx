@@ -58,17 +58,18 @@ function Waiting() {
 }
 
 function Arrived({ app, deploy }: { app: string; deploy: Deploy }) {
+  const isFailed = deploy.State === 'failed';
   return (
-    <p class="row">
-      <Status
-        state={deploy.State}
-        label={deploy.State === 'failed' ? `failed: ${deploy.Cause.replaceAll('_', ' ')}` : deploy.State}
-      />
-      <a href={BASE + at('apps', app, 'deploys', deploy.ID)}>Watch the deploy</a>
-      <span class="muted small">
-        <Time at={deploy.Timestamp} /> by {deploy.User}
-      </span>
-    </p>
+    <div class="stack dense">
+      <p class="row">
+        <Status state={deploy.State} label={isFailed ? `failed: ${deploy.Cause.replaceAll('_', ' ')}` : deploy.State} />
+        <a href={BASE + at('apps', app, 'deploys', deploy.ID)}>{isFailed ? 'See what it said' : 'Watch the deploy'}</a>
+        <span class="muted small">
+          <Time at={deploy.Timestamp} /> by {deploy.User}
+        </span>
+      </p>
+      {isFailed && <p>{deploy.Error}</p>}
+    </div>
   );
 }
 
