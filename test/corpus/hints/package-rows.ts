@@ -54,7 +54,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     cause: 'build_failed',
     needs: ['npm'],
     files: { ...SERVER, 'package.json': json({ dependencies: { '@nobody-here/has-this-package': '1' } }) },
-    hint: 'A package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
+    hint: '@nobody-here/has-this-package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
     follow: [{ edit: { 'package.json': json(ODD) } }],
     page,
   },

@@ -156,7 +156,7 @@ export const PACKAGE_TRAPS: PushedApps = {
     needs: ['npm'],
     files: { 'package.json': json({ dependencies: { '@nobody-here/has-this-package': '1.0.0' } }), 'server.js': '' },
     fails: { cause: 'build_failed', message: /The step "npm install.*" failed with exit code 1/ },
-    says: ['A package is not there, or its registry wants a login', 'NPM_TOKEN'],
+    says: ['@nobody-here/has-this-package is not there, or its registry wants a login', 'NPM_TOKEN'],
   },
   'a version of Node that is nowhere': {
     needs: ['npm'],

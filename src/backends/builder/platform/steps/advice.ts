@@ -71,9 +71,12 @@ const KNOWN: readonly Known[] = [
       'A package comes from a git repository that wants a login, and builds have no keys. Use its https address with a token, or a registry.',
   },
   {
+    says: /(?:ERR_PNPM_FETCH_40[134]\]? GET|npm (?:error|ERR!) 40[134] .{0,60}- GET) \S*\/((?:@[\w.-]+%2[fF])?[\w.-]+)(?:: | - )/,
+    advice: ([name = '']) => notThere(name.replace(/%2f/i, '/')),
+  },
+  {
     says: /npm error code E(?:401|403|404|NEEDAUTH)|ERR_PNPM_FETCH_40[134]|error .*Request failed "40[134]|YN0035/,
-    advice:
-      'A package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
+    advice: () => notThere('A package'),
   },
   {
     says: /current Python version \([^)]*\) does not satisfy Python>=(\d+\.\d+)|that require a different python version: .*Requires-Python >=(\d+\.\d+)/,
@@ -101,6 +104,14 @@ const KNOWN: readonly Known[] = [
     advice: () => setFirst('NAME'),
   },
 ];
+
+/** As it is to stand in the file. */
+const TOKEN = '${NPM_TOKEN}';
+
+function notThere(name: string): string {
+  const hint = `${name} is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
+  return hint;
+}
 
 function setFirst(name: string): string {
   return `The build asks for a variable that the app does not have. Set what it names, as it is to be in use, and push again: tancho env set -p ${name}=...`;

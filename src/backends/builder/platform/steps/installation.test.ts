@@ -28,6 +28,13 @@ const PRINTED: readonly (readonly [string, string, string, string | null, readon
     ],
   ],
   [
+    'npm, in a home with a space in its path',
+    'sharp',
+    'github.com',
+    'npm install sharp@latest',
+    ['npm error path /srv/my apps/code/node_modules/sharp', 'npm error command failed', `npm error ${NOT_FOUND}`],
+  ],
+  [
     'npm, of a package within another',
     '@sentry/cli',
     'downloads.sentry-cdn.com',

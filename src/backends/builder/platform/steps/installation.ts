@@ -18,9 +18,9 @@ interface Sign {
 const PACKAGE = '((?:@[\\w.-]+\\/)?[\\w.-]+)';
 /** Lines that name the package that failed. */
 const FAILED: readonly Sign[] = [
-  { says: new RegExp(`^npm (?:error|ERR!) path \\S*node_modules/${PACKAGE}$`), adds: 'npm install' },
+  { says: new RegExp(`^npm (?:error|ERR!) path .*node_modules/${PACKAGE}$`), adds: 'npm install' },
   { says: new RegExp(`^\\S*node_modules/${PACKAGE} (?:pre|post)?install: Failed$`), adds: 'pnpm add' },
-  { says: new RegExp(`^error \\S*node_modules/${PACKAGE}: Command failed`), adds: 'yarn add' },
+  { says: new RegExp(`^error .*node_modules/${PACKAGE}: Command failed`), adds: 'yarn add' },
   { says: new RegExp(`YN0009: .*?${PACKAGE}@npm:\\S+ couldn't be built`), adds: 'yarn add' },
   { says: new RegExp(`^error: (?:pre|post)?install script from "${PACKAGE}" `), adds: 'bun add' },
   { says: /^npm (?:error|ERR!) command git .*[/:]([\w-][\w.-]*?)(?:\.git)?$/ },
