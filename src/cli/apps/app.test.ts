@@ -86,16 +86,13 @@ describe('app run', () => {
     });
   });
 
-  it('gives one word alone to the shell', async () => {
-    const { asked } = await cli.against({ 'POST /apps/shop/run': empty }, [
-      'app',
-      'run',
-      '-a',
-      'shop',
-      '--',
-      'ls | wc -l',
-    ]);
-    expect(asked[0]).toMatchObject({ line: 'POST /apps/shop/run?once=false', body: 'ls | wc -l' });
+  it('gives one word alone to the shell, once and not for each unit, unless it is asked to', async () => {
+    const asked = async (...options: string[]) => {
+      const argv = ['app', 'run', '-a', 'shop', ...options, '--', 'ls | wc -l'];
+      return (await cli.against({ 'POST /apps/shop/run': empty }, argv)).asked[0];
+    };
+    expect(await asked()).toMatchObject({ line: 'POST /apps/shop/run?once=true', body: 'ls | wc -l' });
+    expect(await asked('--each')).toMatchObject({ line: 'POST /apps/shop/run?once=false' });
   });
 });
 

@@ -49,7 +49,8 @@ function Run({ app }: { app: string }) {
     setCount(count + 1);
     setRunning(stop);
     try {
-      await perform('POST /apps/{app}/run', write, { params: { app }, body: command, signal: stop.signal });
+      const asked = { params: { app }, query: { once: true }, body: command, signal: stop.signal };
+      await perform('POST /apps/{app}/run', write, asked);
     } catch (thrown) {
       if (!stop.signal.aborted) throw thrown;
       write('\n(stopped)\n');
