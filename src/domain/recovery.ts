@@ -4,7 +4,7 @@
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { speedUp } from '../lib/small-start.ts';
-import type { App } from './apps/app.ts';
+import type { App, Release } from './apps/app.ts';
 import type { Journal } from './logs/journal.ts';
 import type { Engines } from './units/engines.ts';
 import { movedUnits } from './units/moved-units.ts';
@@ -14,6 +14,7 @@ import type { Removal } from './apps/removal.ts';
 import type { Rollouts } from './rollouts/rollouts.ts';
 import type { Routes } from './routes/routes.ts';
 import type { Supervisor } from './units/supervisor.ts';
+import { ReleasesRead } from './units/releases-read.ts';
 import { describeExit, type Unit, unitName } from './units/unit.ts';
 import type { Units } from './units/units.ts';
 import type { ArtifactStore } from './artifacts/artifact-store.ts';
@@ -99,11 +100,12 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
   const unannounced = before.filter(({ id }) => running.has(id) && !comebacks.has(id));
   for (const id of await movedUnits(deps.provisioner, unannounced)) running.delete(id);
+  const releases = new ReleasesRead(store);
   for (const unit of before) {
     const comeback = comebacks.get(unit.id);
     // Nobody knows where it is: it is started as one that was found dead, which it answers at once.
     if (comeback?.address === null && unit.address !== null) running.delete(unit.id);
-    await takeUp(deps, unit, running.has(unit.id));
+    await takeUp(deps, unit, await releases.of(unit), running.has(unit.id));
     if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);
   }
   const deploys = (await store.unfinishedDeploys()).filter(({ id }) => work?.deploys.has(id) ?? true);
@@ -149,9 +151,8 @@ function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], 
 }
 
 /** Whatever a unit printed is carried on, that of a dead one too; and a dead one does not pass for one that serves. */
-async function takeUp(deps: RecoveryDeps, unit: Unit, isRunning: boolean): Promise<void> {
+async function takeUp(deps: RecoveryDeps, unit: Unit, release: Release | null, isRunning: boolean): Promise<void> {
   const { store, collector } = deps;
-  const release = await store.release(unit.app, unit.release);
   if (release !== null) collector.attach(unit, release);
   if (!isRunning && unit.state === 'started') await noteDown(store, unit.id);
 }
@@ -213,8 +214,10 @@ async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<
 
 async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
   const { store, provisioner, logger } = deps;
-  for (const stray of await provisioner.list()) {
-    if (stray.state === 'unknown') continue;
+  const seen = await provisioner.list();
+  const known = new Set((await store.allUnits()).map(({ id }) => id));
+  for (const stray of seen) {
+    if (stray.state === 'unknown' || known.has(stray.id)) continue;
     if ((await store.unit(stray.id)) !== null) continue;
     await bestEffort(logger, 'removing a stray unit', async () => {
       await provisioner.stop(stray.id, STRAY_GRACE_MS);

@@ -21,9 +21,11 @@ export function createStraysHealer(deps: StraysHealerDeps): Healer {
 
   async function withoutRecord(): Promise<Finding[]> {
     const found: Finding[] = [];
-    for (const { id, app, state } of await provisioner.list()) {
+    const seen = await provisioner.list();
+    const known = new Set((await store.allUnits()).map(({ id }) => id));
+    for (const { id, app, state } of seen) {
       // Nobody could end it now.
-      if (state === 'unknown') continue;
+      if (state === 'unknown' || known.has(id)) continue;
       if ((await store.unit(id)) !== null) continue;
       const problem = `A unit of ${app} is on this machine that no record names.`;
       found.push({ target: `unit:${id}`, app, problem, graceMs: GRACE_MS });

@@ -6,6 +6,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { askAt, askByCommand, beginLooks, type LivenessCheck, livenessCheckOf, LivenessRow } from './liveness-check.ts';
+import { ReleasesRead } from './releases-read.ts';
 import type { Unit } from './unit.ts';
 import type { ProbeResult, Provisioner } from './provisioner.ts';
 import type { Ownership } from '../controls/ownership.ts';
@@ -91,9 +92,10 @@ export class LivenessChecks {
     const ids = new Set(units.map(({ id }) => id));
     for (const id of this.#watches.keys()) if (!ids.has(id)) this.#watches.delete(id);
     const at = now().getTime();
+    const releases = new ReleasesRead(this.#deps.store);
     const all: { unit: Unit; watch: Watch; row: LivenessRow }[] = [];
     for (const unit of units) {
-      const watch = await this.#watchOf(unit, at);
+      const watch = await this.#watchOf(unit, at, releases);
       const { row } = watch;
       if (row !== null) all.push({ unit, watch, row });
     }
@@ -122,10 +124,10 @@ export class LivenessChecks {
     return units;
   }
 
-  async #watchOf(unit: Unit, at: number): Promise<Watch> {
+  async #watchOf(unit: Unit, at: number, releases: ReleasesRead): Promise<Watch> {
     const known = this.#watches.get(unit.id);
     if (known !== undefined && known.exits === unit.exits && known.release === unit.release) return known;
-    const release = await this.#deps.store.release(unit.app, unit.release);
+    const release = await releases.of(unit);
     const check = release === null ? null : livenessCheckOf(release, unit.process);
     const { exits, release: number } = unit;
     const livedMs = this.#isFirst ? at - Date.parse(unit.lastExit?.at ?? unit.createdAt) : 0;
