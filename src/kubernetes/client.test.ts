@@ -239,7 +239,7 @@ describe('the Kubernetes client, when the server is in trouble', () => {
   it('says that it is unreachable, and stops when it is not wanted any more', async () => {
     const stop = new AbortController();
     await server.close();
-    const listed = client.list(KINDS.secrets, {}, stop.signal).then(
+    const listed = client.list(KINDS.secrets, {}, { signal: stop.signal }).then(
       () => 'listed',
       () => 'gave up',
     );

@@ -2,7 +2,10 @@
  * What is asked of the Kubernetes API: the verbs, over the few kinds of kinds.ts. Everything throws KubernetesError, and AccessProblem
  * where there is no login. See follow.ts for objects that are to be known at all times.
  */
+import type { IncomingMessage } from 'node:http';
+import { atMost } from '../lib/deadline.ts';
 import { isRecord } from '../lib/is-record.ts';
+import { Turns } from '../lib/turns.ts';
 import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
 import { isStatus, KubernetesError } from './kubernetes-error.ts';
@@ -10,10 +13,13 @@ import { type Kind, KINDS, pathOf } from './kinds.ts';
 import { type LogLine, type LogOptions, readLog } from './logs.ts';
 import type { KubernetesObject } from './objects.ts';
 import { type PodStats, readPodStats } from './pod-stats.ts';
-import { Transport } from './transport.ts';
+import { type ApiRequest, Transport } from './transport.ts';
 import { watchObjects, type WatchEvent, type WatchOptions } from './watch.ts';
 
 const PAGE = 500;
+/** So many logs are opened at once: whoever begins to follow thousands of them has other questions, too. */
+const OPENINGS = 32;
+const OPENING_MS = 1_000;
 /** Whose fields they are that are applied. */
 const FIELD_MANAGER = 'tancho';
 
@@ -36,6 +42,12 @@ interface Listing<T> {
   readonly resourceVersion: string;
 }
 
+interface ListOptions<T> {
+  readonly signal?: AbortSignal;
+  /** What is kept of each, page by page; absent: all of it. */
+  readonly kept?: (object: T) => T;
+}
+
 interface DeleteOptions {
   /** What becomes of what it owns. Absent: `Background`. */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
@@ -49,6 +61,7 @@ export class KubernetesClient {
   readonly description: string;
   readonly namespace: string;
   readonly #transport: Transport;
+  readonly #openings = new Turns(OPENINGS);
 
   constructor(access: ClusterAccess) {
     this.description = access.description;
@@ -74,7 +87,11 @@ export class KubernetesClient {
   }
 
   /** All of them, read in pages. */
-  async list<T extends KubernetesObject>(kind: Kind<T>, where: Where = {}, signal?: AbortSignal): Promise<Listing<T>> {
+  async list<T extends KubernetesObject>(
+    kind: Kind<T>,
+    where: Where = {},
+    { signal, kept }: ListOptions<T> = {},
+  ): Promise<Listing<T>> {
     const items: T[] = [];
     let from: string | undefined;
     for (;;) {
@@ -85,7 +102,7 @@ export class KubernetesClient {
         ...(signal !== undefined && { signal }),
       });
       const page = readList<T>(text);
-      items.push(...page.items);
+      items.push(...(kept === undefined ? page.items : page.items.map(kept)));
       if (page.next === '') return { items, resourceVersion: page.resourceVersion };
       from = page.next;
     }
@@ -171,13 +188,24 @@ export class KubernetesClient {
 
   /** Lines of a container's output with the time stamps of the node that it runs on. */
   log(pod: Named, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
-    return readLog(this.#transport, objectPath(KINDS.pods, pod), options, signal);
+    return readLog((request) => this.#openLog(request), objectPath(KINDS.pods, pod), options, signal);
+  }
+
+  /** One whose node does not answer lets the next go on. */
+  async #openLog(request: ApiRequest): Promise<IncomingMessage> {
+    const { opening } = await this.#openings.run(async () => {
+      const begun = this.#transport.stream(request);
+      await atMost(OPENING_MS, begun).catch(() => undefined);
+      return { opening: begun };
+    });
+    return opening;
   }
 
   /** What the kubelet of a node measures of its pods, by their uid; it takes the right to `nodes/proxy`. */
-  async podStats(node: string): Promise<ReadonlyMap<string, PodStats>> {
+  async podStats(node: string, signal: AbortSignal): Promise<ReadonlyMap<string, PodStats>> {
     const path = `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`;
-    return readPodStats(await this.#transport.ask({ method: 'GET', path }));
+    const query = { only_cpu_and_memory: 'true' };
+    return readPodStats(await this.#transport.ask({ method: 'GET', path, query, signal, isRepeated: false }));
   }
 
   /** Runs a program in a container that runs, or joins its first one. */

@@ -22,6 +22,8 @@ interface FollowOptions<T extends KubernetesObject> {
   readonly client: KubernetesClient;
   readonly kind: Kind<T>;
   readonly where: Where;
+  /** What of an object is remembered, and told; it has metadata with name, namespace, uid and resourceVersion. Absent: all of it. */
+  readonly kept?: (object: T) => T;
   /** In the order of the server, one after the other; `objects` has it already. */
   readonly onChange: (change: Change<T>) => void;
   /** Called each time the server is not reached or refuses; it is tried again until it does not. */
@@ -46,7 +48,7 @@ export function keyOf({ metadata: { namespace = '', name } }: KubernetesObject):
 }
 
 export function follow<T extends KubernetesObject>(options: FollowOptions<T>): Following<T> {
-  const { client, kind, where, onError } = options;
+  const { client, kind, where, onError, kept = (object: T): T => object } = options;
   const stop = new AbortController();
   const known = new Known(options.onChange);
   let resolveSynced: () => void = () => {};
@@ -59,7 +61,7 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   async function onePass(from: string | null): Promise<string | null> {
     let version = from;
     if (version === null) {
-      const listing = await client.list(kind, where, signal);
+      const listing = await client.list(kind, where, { signal, kept });
       known.replace(listing.items);
       version = listing.resourceVersion;
       trouble = null;
@@ -71,7 +73,7 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
     const watch = { signal, onOpen, ...(options.stallMs !== undefined && { stallMs: options.stallMs }) };
     for await (const event of client.watch(kind, where, version, watch)) {
       if (event.kind === 'bookmark') known.version = event.resourceVersion;
-      else known.take(event.kind, event.object);
+      else known.take(event.kind, kept(event.object));
     }
     return known.version;
   }

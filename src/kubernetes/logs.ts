@@ -3,6 +3,8 @@ import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
 import { linesOf } from './lines.ts';
 import type { Transport } from './transport.ts';
 
+type Open = Transport['stream'];
+
 /** Longer lines come in several. */
 const MAX_LINE_BYTES = 256 * 1024;
 
@@ -28,7 +30,7 @@ export interface LogLine {
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) /;
 
 export async function* readLog(
-  transport: Transport,
+  open: Open,
   pod: string,
   options: LogOptions,
   signal: AbortSignal,
@@ -43,7 +45,7 @@ export async function* readLog(
     tailLines: lines?.toString(),
     limitBytes: maxBytes?.toString(),
   };
-  const response = await transport.stream({ method: 'GET', path: `${pod}/log`, query, signal });
+  const response = await open({ method: 'GET', path: `${pod}/log`, query, signal });
   try {
     for await (const line of linesOf(response, MAX_LINE_BYTES)) yield stamped(line.toString('utf8'));
   } catch (error) {

@@ -29,6 +29,8 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Asked twice it does the same: it may be tried again whatever has become of it. Absent: all but POST. */
   readonly isIdempotent?: boolean;
+  /** Whoever asks comes back by himself: a failure is the answer. Absent: it is tried again. */
+  readonly isRepeated?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -57,7 +59,7 @@ export class Transport {
 
   /** The body of a success; throws KubernetesError, AccessProblem. */
   async ask(request: ApiRequest): Promise<string> {
-    const { signal: unwanted, isIdempotent = request.method !== 'POST' } = request;
+    const { signal: unwanted, isIdempotent = request.method !== 'POST', isRepeated = true } = request;
     const limited = deadline(PATIENCE_MS, unwanted ?? null);
     try {
       for (let attempt = 0; ; attempt++) {
@@ -65,7 +67,7 @@ export class Transport {
           return await readAll(await this.#open(request, 'short', limited.signal), MAX_BODY_BYTES);
         } catch (error) {
           unwanted?.throwIfAborted();
-          const pauseMs = pauseBefore(error, attempt, isIdempotent);
+          const pauseMs = isRepeated ? pauseBefore(error, attempt, isIdempotent) : null;
           if (pauseMs === null || limited.signal.aborted) throw error;
           await delay(pauseMs, undefined, { signal: limited.signal }).catch(() => {
             throw error;

@@ -35,7 +35,7 @@ import { translated } from './translated.ts';
 import { bookOf, type UnitEnd } from './unit-book.ts';
 import { UnitPods } from './unit-pods.ts';
 import { UnitReader } from './unit-reader.ts';
-import { unitUsage } from './unit-usage.ts';
+import { UsageReader } from './unit-usage.ts';
 
 /** Beside the grace of the unit, for the node to say that it is gone. */
 const GONE_MS = 60_000;
@@ -79,6 +79,7 @@ class KubernetesProvisioner implements Provisioner {
   readonly #groups: Groups;
   readonly #pods: UnitPods;
   readonly #reader: UnitReader;
+  readonly #usage: UsageReader;
   readonly #turns = new KeyedQueue();
   #listener: ((exited: UnitExited) => void) | null = null;
   #comebacks: Comeback[] = [];
@@ -95,6 +96,7 @@ class KubernetesProvisioner implements Provisioner {
       ...(reachedMs !== undefined && { reachedMs }),
     });
     this.#reader = new UnitReader(client, this.#pods);
+    this.#usage = new UsageReader(client, logger);
   }
 
   ensure(spec: UnitSpec): Promise<string> {
@@ -195,8 +197,7 @@ class KubernetesProvisioner implements Provisioner {
   }
 
   usage(): Promise<ReadonlyMap<string, UnitUsage>> {
-    const pods = [...this.#running()].map(({ id, pod }) => ({ id, pod }));
-    return unitUsage(this.#options.client, pods, this.#options.logger);
+    return this.#usage.read(this.#running());
   }
 
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
@@ -356,8 +357,7 @@ class KubernetesProvisioner implements Provisioner {
   async #until(id: string, isSo: () => boolean, ms: number): Promise<boolean> {
     const limited = deadline(ms, null);
     try {
-      while (!isSo() && !limited.signal.aborted)
-        await (this.#pods.viewOf(id)?.changed(limited.signal) ?? Promise.resolve());
+      while (!isSo() && !limited.signal.aborted) await this.#pods.changed(id, limited.signal);
       return isSo();
     } finally {
       limited.clear();

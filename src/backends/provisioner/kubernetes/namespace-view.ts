@@ -4,6 +4,7 @@ import { type Following, follow } from '../../../kubernetes/follow.ts';
 import { KINDS } from '../../../kubernetes/kinds.ts';
 import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
 import { Waiters } from '../../../lib/waiters.ts';
+import { keptDeployment, keptPod } from './kept.ts';
 import { LABELS } from './labels.ts';
 
 interface ViewOptions {
@@ -11,33 +12,42 @@ interface ViewOptions {
   readonly namespace: string;
   /** Of all that is ours. */
   readonly selector: string;
-  readonly onPod: (change: { readonly now: Pod | null; readonly before: Pod | null }) => void;
-  readonly onDeployment: (change: { readonly now: Deployment | null; readonly before: Deployment | null }) => void;
+  readonly onPod: (change: Change<Pod>) => void;
+  readonly onDeployment: (change: Change<Deployment>) => void;
   readonly onError: (error: unknown) => void;
+}
+
+interface Change<T> {
+  readonly now: T | null;
+  readonly before: T | null;
 }
 
 export class NamespaceView {
   readonly namespace: string;
   readonly #pods: Following<Pod>;
   readonly #deployments: Following<Deployment>;
-  readonly #waiters = new Waiters();
+  /** Names of pods, by group: there may be thousands, of which each group has a few. */
+  readonly #members = new Map<string, Set<string>>();
+  /** By group. */
+  readonly #waiters = new Map<string, Waiters>();
 
   constructor({ client, namespace, selector, onPod, onDeployment, onError }: ViewOptions) {
     this.namespace = namespace;
     const where = { namespace, labels: `${selector},${LABELS.group}` };
     this.#deployments = follow({
-      client,
-      kind: KINDS.deployments,
-      where,
-      onChange: (change) => this.#tell(() => onDeployment(change)),
-      onError,
+      ...{ client, kind: KINDS.deployments, where, kept: keptDeployment, onError },
+      onChange: (change) => {
+        onDeployment(change);
+        this.#wake((change.now ?? change.before)?.metadata.name ?? '');
+      },
     });
     this.#pods = follow({
-      client,
-      kind: KINDS.pods,
-      where,
-      onChange: (change) => this.#tell(() => onPod(change)),
-      onError,
+      ...{ client, kind: KINDS.pods, where, kept: keptPod, onError },
+      onChange: (change) => {
+        const groups = this.#sort(change);
+        onPod(change);
+        for (const group of groups) this.#wake(group);
+      },
     });
   }
 
@@ -64,29 +74,48 @@ export class NamespaceView {
   }
 
   pods(group: string): Pod[] {
-    return [...this.#pods.objects.values()].filter(({ metadata }) => metadata.labels?.[LABELS.group] === group);
+    return [...(this.#members.get(group) ?? [])].flatMap((name) => this.pod(name) ?? []);
   }
 
   pod(name: string): Pod | null {
     return this.#pods.objects.get(`${this.namespace}/${name}`) ?? null;
   }
 
-  /** Resolves with the next change of anything, and when the signal fires. */
-  changed(signal: AbortSignal): Promise<void> {
-    return this.#waiters.next(signal);
-  }
-
-  wake(): void {
-    this.#waiters.wake();
+  /** Resolves with the next change of a group or of its pods, and when the signal fires. */
+  changed(group: string, signal: AbortSignal): Promise<void> {
+    const waiters = this.#waiters.get(group) ?? new Waiters();
+    this.#waiters.set(group, waiters);
+    return waiters.next(signal);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#pods.close(), this.#deployments.close()]);
-    this.wake();
+    for (const group of [...this.#waiters.keys()]) this.#wake(group);
   }
 
-  #tell(work: () => void): void {
-    work();
-    this.wake();
+  /** Those who are woken wait anew, if they still want to know. */
+  #wake(group: string): void {
+    const waiters = this.#waiters.get(group);
+    this.#waiters.delete(group);
+    waiters?.wake();
   }
+
+  /** Answers the groups that it concerns. */
+  #sort({ now, before }: Change<Pod>): Set<string> {
+    const [left, joined] = [groupOf(before), groupOf(now)];
+    if (before !== null && left !== joined) {
+      const members = this.#members.get(left);
+      members?.delete(before.metadata.name);
+      if (members?.size === 0) this.#members.delete(left);
+    }
+    if (now !== null) {
+      const members = this.#members.get(joined) ?? new Set();
+      this.#members.set(joined, members.add(now.metadata.name));
+    }
+    return new Set([left, joined]);
+  }
+}
+
+function groupOf(pod: Pod | null): string {
+  return pod?.metadata.labels?.[LABELS.group] ?? '';
 }

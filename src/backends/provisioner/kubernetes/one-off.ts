@@ -206,7 +206,7 @@ class OneOff {
     const { client } = this.#deps;
     for (;;) {
       signal.throwIfAborted();
-      const { items, resourceVersion } = await client.list(KINDS.pods, this.#where, signal);
+      const { items, resourceVersion } = await client.list(KINDS.pods, this.#where, { signal });
       const found = items.find(isMeant);
       if (found !== undefined) return found;
       const until = deadline(60 * LOOK_MS, signal);

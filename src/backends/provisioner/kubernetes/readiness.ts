@@ -34,7 +34,7 @@ export async function waitUntilReady(options: ReadyOptions): Promise<Address | n
     const found = await waiting.look();
     if (found !== 'not yet') return found;
     const pause = deadline(lookMs, signal);
-    await (pods.viewOf(id)?.changed(pause.signal) ?? Promise.resolve());
+    await pods.changed(id, pause.signal);
     pause.clear();
     lookMs = Math.min(LONGEST_LOOK_MS, lookMs * 2);
   }

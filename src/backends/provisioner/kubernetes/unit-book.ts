@@ -18,7 +18,16 @@ export interface BookedUnit {
 
 export type UnitBook = ReadonlyMap<string, BookedUnit>;
 
+/** Of the objects that are known at all times, each is asked for again and again. */
+const read = new WeakMap<Deployment['metadata'], UnitBook>();
+
 export function bookOf({ metadata }: Pick<Deployment, 'metadata'>): UnitBook {
+  const book = read.get(metadata) ?? readBook(metadata);
+  read.set(metadata, book);
+  return book;
+}
+
+function readBook(metadata: Deployment['metadata']): UnitBook {
   const text = metadata.annotations?.[ANNOTATIONS.units] ?? '{}';
   try {
     const parsed: unknown = JSON.parse(text);

@@ -108,6 +108,12 @@ export class UnitPods {
     return this.#views.get(this.#groups.get(id)?.namespace ?? '') ?? null;
   }
 
+  /** Resolves with the next change of what the unit is part of, and when the signal fires; at once where nothing is followed. */
+  async changed(id: string, signal: AbortSignal): Promise<void> {
+    const group = this.#groups.get(id);
+    await this.viewOf(id)?.changed(group?.name ?? '', signal);
+  }
+
   /** The one that runs it now; null: none yet, or none any more. */
   podOf(id: string): Pod | null {
     const name = this.bookOf(id)?.pod ?? '';
@@ -266,7 +272,7 @@ export class UnitPods {
       .filter((pod) => !isOver(pod) && !taken.has(pod.metadata.name))
       .map(({ metadata }) => metadata.name)
       .sort();
-    const wanting = runningIds(book).filter((id) => this.#isWithoutPod(view, name, book.get(id)?.pod ?? ''));
+    const wanting = runningIds(book).filter((id) => this.#isWithoutPod(view, name, id, book.get(id)?.pod ?? ''));
     const pairs = wanting.flatMap((id, at): [string, string][] => {
       const pod = free[at];
       return pod === undefined ? [] : [[id, pod]];
@@ -275,14 +281,14 @@ export class UnitPods {
   }
 
   /** One that was never seen may be newer than what is known, for a moment. */
-  #isWithoutPod(view: NamespaceView, group: string, name: string): boolean {
+  #isWithoutPod(view: NamespaceView, group: string, id: string, name: string): boolean {
     if (name === '') return true;
     const pod = view.pod(name);
     if (pod !== null) {
       this.#missing.delete(name);
       return isOver(pod);
     }
-    if ([...this.#lastSeen.values()].some(({ metadata }) => metadata.name === name)) return true;
+    if (this.#lastSeen.get(id)?.metadata.name === name) return true;
     const since = this.#missing.get(name);
     if (since === undefined) {
       this.#missing.set(name, Date.now());

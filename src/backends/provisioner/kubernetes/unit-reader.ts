@@ -11,6 +11,8 @@ import type { UnitPods } from './unit-pods.ts';
 
 /** A stream that broke off is opened again after it at the latest. */
 const LOOK_MS = 2_000;
+/** One that cannot be opened, after ever longer times: of a node that does not answer there may be a hundred. */
+const LONGEST_LOOK_MS = 60_000;
 /** Units whose last output waits to be read. */
 const MAX_KEPT = 200;
 const LAST_WORDS_MS = 120_000;
@@ -99,6 +101,7 @@ export class UnitReader {
   }
 
   async *#lines(id: string, position: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+    let refusals = 0;
     while (!signal.aborted) {
       const words = this.#words.get(id);
       if (words !== undefined) {
@@ -112,18 +115,20 @@ export class UnitReader {
       if (view === null || (pod === null && this.#hasEnded(id))) return;
       const before = pod === null ? null : lifeOf(pod);
       if (pod !== null && before !== null && (before.isRunning || before.deaths > 0))
-        yield* this.#podLines(pod, position, signal);
+        refusals = (yield* this.#podLines(pod, position, signal)) ? 0 : refusals + 1;
       const now = this.#pods.podOf(id);
       // What has happened meanwhile is looked at without a pause.
       if (now !== pod || this.#words.has(id)) continue;
-      const pause = deadline(LOOK_MS, signal);
-      await view.changed(pause.signal);
+      const pause = deadline(lookMs(refusals), signal);
+      await this.#pods.changed(id, pause.signal);
       pause.clear();
     }
   }
 
-  async *#podLines(pod: Pod, position: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+  /** Answers whether its node has let it read. */
+  async *#podLines(pod: Pod, position: After, signal: AbortSignal): AsyncGenerator<OutputLine, boolean> {
     const onPart = (): void => position.rewind();
+    const begun = position.cursor;
     try {
       for await (const line of podLog(this.#client, pod, { since: position.since, follow: true, signal, onPart })) {
         const fresh = position.take(line);
@@ -131,10 +136,17 @@ export class UnitReader {
       }
     } catch (error) {
       if (!(error instanceof KubernetesError)) throw error;
+      return position.cursor !== begun;
     }
+    return true;
   }
 
   #hasEnded(id: string): boolean {
     return this.#pods.bookOf(id)?.end !== null;
   }
+}
+
+/** At times that differ: a node has many units, and all of them hear of its return at once. */
+function lookMs(refusals: number): number {
+  return Math.min(LONGEST_LOOK_MS, LOOK_MS * 2 ** Math.max(0, refusals - 1)) * (0.5 + Math.random() / 2);
 }

@@ -1,0 +1,68 @@
+/** Pure: what is remembered of the objects that are known at all times, of which there may be many thousands: what somebody here looks at. */
+import type { Deployment, Metadata, Pod } from '../../../kubernetes/objects.ts';
+import { CONTAINER } from './desired.ts';
+import { ANNOTATIONS, LABELS } from './labels.ts';
+
+const TELLING = new Set(['Ready', 'PodScheduled']);
+
+export function keptPod({ metadata, spec, status }: Pod): Pod {
+  const own = status?.containerStatuses?.find(({ name }) => name === CONTAINER);
+  return {
+    metadata: keptMetadata(metadata, [LABELS.group], [ANNOTATIONS.told]),
+    spec: { containers: [], ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }) },
+    ...(status !== undefined && {
+      status: {
+        ...(status.phase !== undefined && { phase: status.phase }),
+        ...(status.podIP !== undefined && { podIP: status.podIP }),
+        ...(status.message !== undefined && { message: status.message }),
+        conditions: (status.conditions ?? [])
+          .filter(({ type }) => TELLING.has(type))
+          .map(({ type, status: value, reason, message }) => ({
+            ...{ type, status: value },
+            ...(reason !== undefined && { reason }),
+            ...(message !== undefined && { message }),
+          })),
+        ...(own !== undefined && {
+          containerStatuses: [
+            {
+              ...{ name: own.name, ready: own.ready, restartCount: own.restartCount },
+              ...(own.state !== undefined && { state: own.state }),
+              ...(own.lastState !== undefined && { lastState: own.lastState }),
+            },
+          ],
+        }),
+      },
+    }),
+  };
+}
+
+export function keptDeployment({ metadata, spec }: Deployment): Deployment {
+  const ports = spec.template.spec.containers.map(({ name, image, ports: own }) => ({
+    ...{ name, image },
+    ...(own !== undefined && { ports: own }),
+  }));
+  return {
+    metadata: keptMetadata(metadata, [LABELS.app, LABELS.group], [ANNOTATIONS.units]),
+    spec: {
+      ...{ replicas: spec.replicas, selector: {} },
+      template: { metadata: {}, spec: { containers: ports } },
+    },
+  };
+}
+
+function keptMetadata(metadata: Metadata, labels: readonly string[], annotations: readonly string[]): Metadata {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata;
+  return {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    labels: only(metadata.labels, labels),
+    annotations: only(metadata.annotations, annotations),
+  };
+}
+
+function only(all: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(keys.flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])));
+}
