@@ -10,6 +10,7 @@ import { buildSteps } from './build-steps.ts';
 import { calledTools, CALLED_TOOLS } from './called-tools.ts';
 import { whyDevelopmentStays } from './development.ts';
 import { isBunLockStale, lockProblem } from './lock-file.ts';
+import { otherRegistry } from './lock-hosts.ts';
 import { missingProgram } from './missing-program.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
@@ -85,6 +86,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
   const missing = makesNothing
     ? await missingProgram(app.files, asked.processes ?? start.processes, app.packageJson.wants('typescript'))
     : null;
+  const registry = await otherRegistry(files, manager.lock);
   const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
   const callNotes = CALLED_TOOLS.flatMap((name) => {
@@ -109,7 +111,16 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     site: start.site == null ? null : inPackage(directory, start.site),
     processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
-    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...callNotes, ...stale],
+    notes: [
+      ...manager.notes,
+      ...version.notes,
+      ...app.notes,
+      ...start.notes,
+      ...kept,
+      ...callNotes,
+      ...stale,
+      ...(registry === null ? [] : [registry]),
+    ],
     warnings: start.warnings ?? [],
     problems: [
       ...[version.problem, misfit, missing].filter((each) => each !== null),
