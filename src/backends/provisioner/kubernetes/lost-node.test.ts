@@ -91,18 +91,6 @@ it('a pod that somebody takes away is lost with it; a program that ends is not',
   await expect.poll(() => exits.map(({ signal, isLost }) => [signal, isLost]).at(-1)).toEqual(['SIGKILL', undefined]);
 });
 
-it('a unit whose pod is taken away while it starts is waited for in its next one', async () => {
-  await provisioner.ensure({ ...specOf(ID), command: 'sleep 500; serve' });
-  await expect.poll(() => podOf(ID)).not.toBe('');
-  const first = podOf(ID);
-  const ready = provisioner.ready(ID, SERVES, NEVER);
-  await expect.poll(() => pods().map(({ status }) => status?.phase)).toEqual(['Running']);
-  cluster.server.store.delete('pods', { name: first, namespace: 'apps' }, { propagation: 'Background' });
-  const address = await ready;
-  expect(podOf(ID)).not.toBe(first);
-  expect((await fetch(`http://${address?.host}:${address?.port}/`)).status).toBe(200);
-});
-
 it('a unit that is looked for where it is no more has ended there, which is told', async () => {
   await serving(ID);
   const probe = { address: { host: '127.0.0.9', port: 8080 }, timeoutMs: 1_000, kind: 'accept' } as const;
