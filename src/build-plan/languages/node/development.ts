@@ -1,4 +1,5 @@
 /** Development packages that the app runs with: they must not be removed after the build. */
+import type { SourceFiles } from '../../source/source-files.ts';
 import type { PackageJson } from './package-json.ts';
 import { withCalledScripts } from './script-lines.ts';
 
@@ -35,6 +36,19 @@ export function whyDevelopmentStays(commands: readonly string[], packageJson: Pa
     }
   }
   return null;
+}
+
+/** Next.js reads its settings at every start; written in TypeScript, they take that, and where it is not there, it is installed then. */
+export async function whyTypescriptStays(
+  files: SourceFiles,
+  commands: readonly string[],
+  packageJson: PackageJson,
+): Promise<string | null> {
+  const settings = await files.find('next.config.ts', 'next.config.mts');
+  if (settings === null || developmentPackage('typescript', packageJson) === null) return null;
+  const lines = withCalledScripts(commands, packageJson);
+  const isRead = lines.some((line) => /(?:^|[\s/])next\s+start\b/.test(line.slice(0, MAX_COMMAND)));
+  return isRead ? `"next start" reads ${settings} with typescript, a development package` : null;
 }
 
 function programOf(word: string): string {

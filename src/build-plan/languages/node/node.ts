@@ -8,7 +8,7 @@ import { SITE_OPTIONS } from '../static/site-server.ts';
 import { type AppPackage, findAppPackage } from './app-package.ts';
 import { buildSteps } from './build-steps.ts';
 import { calledTools, CALLED_TOOLS } from './called-tools.ts';
-import { whyDevelopmentStays } from './development.ts';
+import { whyDevelopmentStays, whyTypescriptStays } from './development.ts';
 import { isBunLockStale, lockProblem } from './lock-file.ts';
 import { otherRegistry } from './lock-hosts.ts';
 import { missingProgram } from './missing-program.ts';
@@ -72,7 +72,10 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
   const commands = Object.values(asked.processes ?? start.processes).map((each) =>
     typeof each === 'string' ? each : each.command,
   );
-  const stays = asked.keepsDevelopment ? 'it is set on the app' : whyDevelopmentStays(commands, app.packageJson);
+  const stays = asked.keepsDevelopment
+    ? 'it is set on the app'
+    : (whyDevelopmentStays(commands, app.packageJson) ??
+      (await whyTypescriptStays(app.files, commands, app.packageJson)));
   const misfit = await lockProblem(files, top, manager);
   const installed = {
     manager,
