@@ -102,6 +102,9 @@ async function programTrees(program: string, directory: string): Promise<TarTree
   await mkdir(staged);
   for (const name of ['package.json', 'LICENSE'])
     await cp(join(program, name), join(staged, name), { preserveTimestamps: true });
-  const parts = PARTS.map((name) => ({ directory: join(program, name), at: `${AT}/${name}`, ...owned }));
+  const parts = await Promise.all(
+    // One that is a link would be packed as that.
+    PARTS.map(async (name) => ({ directory: await realpath(join(program, name)), at: `${AT}/${name}`, ...owned })),
+  );
   return [{ directory: staged, at: AT, uid: ORDINARY_USER, gid: ORDINARY_USER, isPublic: true }, ...parts];
 }
