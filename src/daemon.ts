@@ -19,6 +19,7 @@ import { NO_NEWS } from './domain/controls/news.ts';
 import { Controls } from './domain/controls/controls.ts';
 import { type ControlLease, type ControlLeaseOptions, takeControlLease } from './domain/controls/control-lease.ts';
 import { demandOwnEngine } from './domain/controls/own-engine.ts';
+import type { Router } from './domain/routes/router.ts';
 import { createTakeOver } from './domain/take-over.ts';
 import { Fence } from './domain/fence.ts';
 import { recover } from './domain/recovery.ts';
@@ -26,7 +27,7 @@ import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
 import { hostPort } from './lib/host-port.ts';
-import type { Logger } from './lib/logger.ts';
+import { bestEffort, type Logger } from './lib/logger.ts';
 import { endKeeper } from './lib/keeper-claim.ts';
 import { newOwnName, ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
@@ -34,7 +35,7 @@ import { placeSealKey } from './lib/seal.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
-  readonly ready: { readonly apiUrl: string; readonly edgeAddress: string; readonly sshAddress: string };
+  readonly ready: { readonly apiUrl: string; readonly edgeAddress: string | null; readonly sshAddress: string };
   /** On the first start only. */
   readonly firstAdmin: { readonly email: string; readonly password: string } | null;
   /** What this machine gives to units: isolation and limits, one line. */
@@ -56,7 +57,9 @@ export async function startDaemon(config: Config, options: { version: string }):
     await endKeeper(files);
     if (config.secretKey !== null) await placeSealKey(path.join(config.home, 'secret.key'), config.secretKey);
     const log = await openServerLog(path.join(config.home, 'log'));
-    const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
+    const ownPorts = new Set(
+      [config.apiListen, config.sshListen, ...(config.ownEdge ? [config.edgeListen] : [])].map(({ port }) => port),
+    );
     const backends = await openBackends(config, {
       logger: log.logger,
       preReceive: PRE_RECEIVE,
@@ -141,20 +144,19 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   else await duties.start();
   const stopMetricsPush = await domain.startMetricsPush(options.version);
   const { api, ssh, sessions } = doors;
-  const { listen, tlsListen } = backends.router;
-  const edgePorts = [listen, tlsListen].flatMap((address) => (address === null ? [] : [portOf(address)]));
-  for (const port of [api.address.port, ssh.address.port, ...edgePorts]) options.ownPorts.add(port);
+  for (const port of portsOf(config, backends.router, doors)) options.ownPorts.add(port);
 
   return {
     ready: {
       apiUrl: `http://${hostPort(fromHere(api.address))}`,
-      edgeAddress: backends.router.listen,
+      edgeAddress: config.ownEdge ? backends.router.listen : null,
       sshAddress: hostPort(fromHere(ssh.address)),
     },
     firstAdmin,
     isolation: backends.provisioner.description,
     async stop(how) {
       isReady = false;
+      if (how === 'all') await leaveClients(config, backends, logger);
       await Promise.all([controls.stop(), duties.stop(), stopMetricsPush(), publicIp.close()]);
       // First, so that pushers are told before their connections end.
       await sessions.close();
@@ -169,6 +171,11 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       await options.closeLog();
     },
   };
+}
+
+function portsOf({ ownEdge }: Config, { listen, tlsListen }: Router, { api, ssh }: Doors): number[] {
+  const ofEdge = [listen, tlsListen].flatMap((address) => (ownEdge && address !== null ? portOf(address) : []));
+  return [api.address.port, ssh.address.port, ...ofEdge];
 }
 
 async function takeLease(
@@ -203,6 +210,12 @@ function createDuties(domain: Domain, { router }: Backends): { start(): Promise<
       await Promise.all(stops.map((stop) => stop()));
     },
   };
+}
+
+/** While all else goes on, so that the edge serves by the newest table until nobody is left. */
+async function leaveClients({ edgeDrainSeconds }: Config, { router }: Backends, logger: Logger): Promise<void> {
+  if (edgeDrainSeconds > 0)
+    await bestEffort(logger, 'leaving the clients of the edge', () => router.leave(edgeDrainSeconds * 1000));
 }
 
 /** Units and edge go on; what this control was doing is finished or undone by whoever has the store now. */

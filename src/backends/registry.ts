@@ -55,6 +55,7 @@ import { edgePrecedence } from './router/edge/edge-precedence.ts';
 import type { KeeperWaiter } from './router/edge/keeper-waiter.ts';
 import { edgeUser } from './router/edge/edge-user.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
+import { openNoEdge } from './router/edge/no-edge.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
 import { createDirectoryVolumes } from './volume-host/directory/directory-volumes.ts';
@@ -135,7 +136,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
   const artifacts = new LocalArtifacts(home('slugs'));
   const images = imagesOf(config, addresses, artifacts);
-  const user = await userOfEdge(config, logger);
+  const user = config.ownEdge ? await userOfEdge(config, logger) : null;
   // A program that cannot read the state, being older or without its database, leaves alone what runs and serves: so this is first.
   const reading = openStores(config, logger, keep);
   const opened = reading.then(() => keep(openSandbox(config, home('sandbox'), user)));
@@ -216,11 +217,13 @@ async function openRouter(
   { opened, user: wanted, closers }: RouterParts,
 ): Promise<Pick<Backends, 'router' | 'edgeUser'>> {
   const home = (name: string): string => path.join(config.home, name);
+  const places = { stateDir: home('edge'), runDir: home('run') };
+  const settings = edgeSettings(config, allowLoopback);
+  if (!config.ownEdge) return { router: await openNoEdge({ ...places, ...settings }), edgeUser: null };
   const user = await userBeside(opened, wanted, logger);
   const precedence = edgePrecedence(opened, logger);
   const router = await createEdgeRouter({
-    ...{ stateDir: home('edge'), runDir: home('run'), user, programDir, logger },
-    ...edgeSettings(config, allowLoopback),
+    ...{ ...places, ...settings, user, programDir, logger },
     platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
     onServing: precedence.onServing,
   });

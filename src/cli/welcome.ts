@@ -52,7 +52,7 @@ export async function deploySample(cli: Cli, { server, admin, signal }: Welcome)
     await rm(folder, { recursive: true, force: true });
   }
   const { Ip: address = '' } = await client.apps.info(SAMPLE);
-  await firstAnswer(server.ready.edgeAddress, address, signal);
+  if (server.ready.edgeAddress !== null) await firstAnswer(server.ready.edgeAddress, address, signal);
   return `http://${address}`;
 }
 

@@ -46,6 +46,8 @@ export interface Config {
   readonly engines: ReadonlyMap<string, EngineSetting>;
   /** Units run on this machine, too; else the first of the engines is the server's own. */
   readonly processEngine: boolean;
+  /** Requests come in at this machine, too; else over edges elsewhere alone, and `edgeListen` and `tlsListen` say where those answer. */
+  readonly ownEdge: boolean;
   /** Healers of others: name -> address. */
   readonly healers: ReadonlyMap<string, string>;
   /** Seconds between two rounds of the healers; 0: they run on demand only. */
@@ -56,6 +58,8 @@ export interface Config {
   /** Connections of trusted proxies to the edge begin with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
   readonly edgeHandoverSeconds: number;
+  /** For clients, before an edge ends. */
+  readonly edgeDrainSeconds: number;
   /** Browsers are told to come by HTTPS only, for so long; 0: they are not. */
   readonly hstsSeconds: number;
   /** Spoken with clients that offer it over TLS. */

@@ -139,7 +139,7 @@ describe('refused, with file, line and key', () => {
     ['a list', 'domain: [a]\n', /config\.yaml:1: domain must be one value/],
     ['a bad value', '\nedge.workers: many\n', /config\.yaml:2: edge\.workers must be a whole number.*not "many"/],
     ['no value', 'domain:\n', /config\.yaml:1: domain has no value/],
-    ['a group as a setting', 'edge: 3\n', /config\.yaml:1: edge is a group of settings/],
+    ['a group as a setting', 'api: 3\n', /config\.yaml:1: api is a group of settings/],
     ['a key set in both forms', 'edge.workers: 1\nedge:\n  workers: 2\n', /config\.yaml:3: edge\.workers is set twice/],
     ['a key set twice', 'domain: a\ndomain: b\n', /config\.yaml:2: not valid YAML/],
     ['no mapping', 'hello\n', /config\.yaml:1: the file must hold/],
@@ -163,6 +163,14 @@ describe('refused, with file, line and key', () => {
       TANCHO_ENGINES: 'prod=kubernetes:in-cluster',
     });
     expect(processEngine).toBe(false);
+  });
+
+  it('no edge, where units run here', async () => {
+    const error = await failure(load({ TANCHO_EDGE: 'off' }));
+    expect(error.message).toBe('edge is off, and units of this machine are reached by its own edge only.');
+    expect(error.hint).toContain('TANCHO_PROCESS_ENGINE=off');
+    await write('edge: off\nedge.listen: ":80"\nprocess-engine: off\nengines: prod=kubernetes:in-cluster\n');
+    expect(await load()).toMatchObject({ ownEdge: false, edgeListen: { port: 80 } });
   });
 
   it('a near miss is pointed out', async () => {

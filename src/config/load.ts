@@ -81,6 +81,7 @@ function valuesOf(read: Read): Values {
     imageRoots: read(SETTINGS.imageRoots),
     engines: read(SETTINGS.engines),
     processEngine: read(SETTINGS.processEngine),
+    ownEdge: read(SETTINGS.ownEdge),
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),
@@ -89,6 +90,7 @@ function valuesOf(read: Read): Values {
     hstsSeconds: read(SETTINGS.hstsSeconds),
     http2: read(SETTINGS.http2),
     edgeHandoverSeconds: read(SETTINGS.edgeHandoverSeconds),
+    edgeDrainSeconds: read(SETTINGS.edgeDrainSeconds),
     certificateAuthority: read(SETTINGS.certificateAuthority),
     acmeDirectory: read(SETTINGS.acmeDirectory),
     acmeFallbackDirectory: read(SETTINGS.acmeFallbackDirectory),
@@ -163,10 +165,10 @@ function readSetting<T>(
 }
 
 /** Two doors on one port would fail later, with a message about neither. */
-function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
+function checkListeners({ apiListen, edgeListen, sshListen, ownEdge }: Config): void {
   const doors: readonly (readonly [Setting<Listen>, Listen])[] = [
     [SETTINGS.apiListen, apiListen],
-    [SETTINGS.edgeListen, edgeListen],
+    ...(ownEdge ? [[SETTINGS.edgeListen, edgeListen] as const] : []),
     [SETTINGS.sshListen, sshListen],
   ];
   for (const [index, [setting, listen]] of doors.entries()) {
@@ -179,7 +181,12 @@ function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
   }
 }
 
-function checkEngines({ engines, processEngine }: Config): void {
+function checkEngines({ engines, processEngine, ownEdge }: Config): void {
+  if (processEngine && !ownEdge)
+    throw new ConfigError(
+      `${SETTINGS.ownEdge.key} is off, and units of this machine are reached by its own edge only.`,
+      `Remove ${SETTINGS.ownEdge.variable}; or run the apps in a cluster: ${SETTINGS.processEngine.variable}=off, and ${SETTINGS.engines.variable} (docs/controls.md).`,
+    );
   if (processEngine || engines.size > 0) return;
   throw new ConfigError(
     `${SETTINGS.processEngine.key} is off, and no engine is named where apps could run instead.`,

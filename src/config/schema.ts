@@ -209,6 +209,14 @@ export const SETTINGS: Settings = {
       'With off, no units run on this machine: the first of the engines is that of the default pool, and several servers may share one PostgreSQL. See docs/controls.md.',
     parse: parse.onOff,
   },
+  ownEdge: {
+    key: 'edge',
+    variable: 'TANCHO_EDGE',
+    default: 'on',
+    description:
+      'With off, this server has no edge: requests to apps come in over edges of their own alone, and edge.listen and edge.tls.listen say at which ports these answer. It takes process-engine off. See docs/edges.md.',
+    parse: parse.onOff,
+  },
   healers: {
     key: 'healers',
     variable: 'TANCHO_HEALERS',
@@ -272,6 +280,14 @@ export const SETTINGS: Settings = {
     description:
       'How long connections that were open before an upgrade, such as websockets, may stay with the edge of the version before.',
     parse: parse.seconds(0, 86_400),
+  },
+  edgeDrainSeconds: {
+    key: 'edge.drain',
+    variable: 'TANCHO_EDGE_DRAIN',
+    default: '0',
+    description:
+      'How long an edge that is to end closes open connections only with their next answer, so that no client sends a request while its connection is being closed; then idle ones, too. New connections are refused meanwhile, so a balancer has to go before. 0: idle ones are closed at once.',
+    parse: parse.seconds(0, 3_600),
   },
   ...CERTIFICATE_SETTINGS,
   isolation: {

@@ -68,7 +68,7 @@ export async function openDoors(
       useCases,
       listen: config.apiListen,
       socketPath: path.join(options.runDir, 'api.sock'),
-      edgeDoor: path.join(options.runDir, EDGE_DOOR),
+      edgeDoor: config.ownEdge ? path.join(options.runDir, EDGE_DOOR) : null,
       edgeUser: backends.edgeUser,
       version: options.version,
       logger,

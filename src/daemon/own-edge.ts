@@ -4,7 +4,16 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { boundFor, boundPort, type Door } from '../backends/router/edge/edge-doors.ts';
+import { boundFor, boundPort, type Door, doorsOf } from '../backends/router/edge/edge-doors.ts';
+import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts';
+import { leadToOwnPlaces } from '../backends/router/edge/edge-places.ts';
+import {
+  commandOf,
+  prepareDirectories,
+  prepareProgram,
+  removeOtherPrograms,
+} from '../backends/router/edge/edge-process.ts';
+import { edgeUser } from '../backends/router/edge/edge-user.ts';
 import { type Config, tlsAddress } from '../config/config.ts';
 import { EDGE_TOKEN } from '../edge/follow/options.ts';
 import { claimHome } from '../lib/home-claim.ts';
@@ -36,19 +45,20 @@ const STEADY_MS = 60_000;
 
 /** Throws `config.invalid` when an address cannot be had, HomeTaken when somebody else has the home. */
 export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Promise<OwnEdge> {
-  const places = { stateDir: join(config.home, 'edge'), runDir: join(config.home, 'run') };
-  for (const directory of Object.values(places)) await mkdir(directory, { recursive: true, mode: 0o700 });
-  const release = await claimHome(join(places.runDir, 'control.pid'));
-  const tls = tlsAddress(config);
-  const doors: Door[] = [
-    { ...config.edgeListen, variable: 'TANCHO_EDGE_LISTEN' },
-    ...(tls === null ? [] : [{ ...tls, variable: 'TANCHO_TLS_LISTEN' }]),
-  ];
+  const runDir = join(config.home, 'run');
+  await mkdir(runDir, { recursive: true, mode: 0o700 });
+  const release = await claimHome(join(runDir, 'control.pid'));
   const stopping = new AbortController();
-  let child = await started(config, options, places, doors).catch(async (error: unknown) => {
+  const edge = await prepared(config, options, runDir).catch(async (error: unknown) => {
     await release();
     throw error;
   });
+  let child = await started(edge, options.token).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  await removeOtherPrograms(edge.process, edge.program);
+  await leadToOwnPlaces(edge.process);
 
   const kept = (async (): Promise<void> => {
     let pauseMs = FIRST_RESTART_MS;
@@ -56,10 +66,10 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       if (stopping.signal.aborted) return;
       pauseMs = performance.now() - born > STEADY_MS ? FIRST_RESTART_MS : Math.min(pauseMs * 2, LAST_RESTART_MS);
-      process.stderr.write(`${new Date().toISOString()} the edge has died and is started again\n`);
+      say('the edge has died and is started again');
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      child = await started(config, options, places, doors);
+      child = await started(edge, options.token);
     }
   })();
   kept.catch((error: unknown) => {
@@ -67,14 +77,17 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
     process.exit(1);
   });
 
-  const [plain, ofTls] = doors;
+  const [plain, ofTls] = edge.doors;
   return {
     listen: hostPort(plain ?? config.edgeListen),
     tlsListen: ofTls === undefined ? null : hostPort(ofTls),
     async stop() {
       stopping.abort();
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS + STOP_SLACK_MS);
+      const timer = setTimeout(
+        () => child.kill('SIGKILL'),
+        config.edgeDrainSeconds * 1000 + STOP_GRACE_MS + STOP_SLACK_MS,
+      );
       await kept;
       clearTimeout(timer);
       await release();
@@ -82,29 +95,42 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
   };
 }
 
+interface Prepared {
+  readonly process: EdgeProcessOptions;
+  readonly program: Awaited<ReturnType<typeof prepareProgram>>;
+  /** With the ports as bound. */
+  readonly doors: Door[];
+}
+
+async function prepared(config: Config, { name, servers, version }: OwnEdgeOptions, runDir: string): Promise<Prepared> {
+  const { home, edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol, hstsSeconds, http2 } = config;
+  // Its units are on other machines: how those of this one are kept apart says nothing of it.
+  const { uid: user, why } = await edgeUser({ home, execPath: process.execPath, isolation: 'auto' });
+  if (user === null && process.geteuid?.() === 0) say(`the edge stays root: ${why}`);
+  const options: EdgeProcessOptions = {
+    ...{ stateDir: join(home, 'edge'), runDir, user, listen, tls: tlsAddress(config), workers },
+    ...{ trustedProxies, proxyProtocol, hstsSeconds, http2, stopGraceMs: STOP_GRACE_MS },
+    drainMs: config.edgeDrainSeconds * 1000,
+    programDir: join(import.meta.dirname, '..'),
+    follow: { name, program: version, servers },
+  };
+  await prepareDirectories(options);
+  const { plain, tls } = doorsOf(options, { port: listen.port, tlsPort: options.tls?.port ?? 0 });
+  return { process: options, program: await prepareProgram(options), doors: tls === null ? [plain] : [plain, tls] };
+}
+
 /** Any port that it gets at first is the one it has from then on. */
-async function started(
-  config: Config,
-  { name, servers, token, version }: OwnEdgeOptions,
-  places: { readonly stateDir: string; readonly runDir: string },
-  doors: Door[],
-): Promise<ChildProcess> {
+async function started({ process: options, program, doors }: Prepared, token: string): Promise<ChildProcess> {
   const bound = await boundFor(doors, RELEASE_MS);
   try {
     // In the same turn of the event loop as the binding: nothing is accepted here.
     for (const [at, door] of doors.entries()) doors[at] = { ...door, port: boundPort(bound[at]) };
-    const [plain, tls = null] = doors.map(({ host, port }) => ({ host, port }));
-    const { edgeWorkers: workers, trustedProxies, proxyProtocol, hstsSeconds, http2 } = config;
-    const given = {
-      ...places,
-      ...plain,
-      ...{ tls, workers, trustedProxies, proxyProtocol, hstsSeconds, http2, stopGraceMs: STOP_GRACE_MS },
-      follow: { name, program: version, servers },
-    };
-    const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'edge', 'main.js'), JSON.stringify(given)], {
+    const [port = 0, tlsPort = 0] = doors.map((door) => door.port);
+    const { execPath, args } = commandOf(options, program, { ports: { port, tlsPort }, starter: process.pid });
+    const child = spawn(execPath, args, {
       // A terminal's Ctrl-C is for this process, which passes it on once.
       detached: true,
-      cwd: places.stateDir,
+      cwd: options.stateDir,
       env: { [EDGE_TOKEN]: token, ...trust() },
       stdio: ['pipe', 'inherit', 'inherit', ...bound.map(descriptorOf)],
     });
@@ -113,6 +139,10 @@ async function started(
   } finally {
     for (const server of bound) server.close();
   }
+}
+
+function say(text: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${text}\n`);
 }
 
 /** By which roots servers are trusted is said to Node itself. */

@@ -21,6 +21,9 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
     domain: config.domain,
     apiDomain: apiDomain(config),
     publicAddress,
+    ...(!config.ownEdge && {
+      appsAt: () => hostPort({ host: publicAddress(), port: portOf(backends.router.listen) }),
+    }),
     edgePort: () => portOf(backends.router.listen),
     tlsPort: () => (backends.router.tlsListen === null ? null : portOf(backends.router.tlsListen)),
     sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),

@@ -11,6 +11,8 @@ export interface Settings {
   readonly apiDomain: string;
   /** IP address that the host names of apps lead to. */
   readonly publicAddress: () => string;
+  /** `host:port` where apps are asked; absent: at the router of this machine. */
+  readonly appsAt?: () => string;
   /** Port of the edge as seen by clients; 80 is left out of addresses. */
   readonly edgePort: () => number;
   /** Port of TLS as seen by clients; absent or null: there is none. 443 is left out of addresses. */

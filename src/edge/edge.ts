@@ -113,6 +113,11 @@ export class Edge {
     this.#log.line('stopped');
   }
 
+  /** No connection is taken any more; those that are open are closed with their next answer. */
+  async leave(timeoutMs: number): Promise<void> {
+    await this.#serving.drain(timeoutMs);
+  }
+
   async #removePidFile(): Promise<void> {
     const pid = await readFile(this.#pidPath, 'utf8').catch(() => '');
     if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
@@ -151,6 +156,8 @@ export class Edge {
         return this.#traffic(request.app);
       case 'access-log':
         return this.#takeAccessLog();
+      case 'leave':
+        return this.leave(request.timeoutMs);
     }
   }
 

@@ -22,6 +22,8 @@ export interface EdgeOptions {
   readonly fingerprint: string;
   /** For requests in flight when the edge is told to stop. */
   readonly stopGraceMs: number;
+  /** Before that, for clients to be asked to close the connections that are open. */
+  readonly drainMs: number;
   /** For connections of the edge before, which has left the listener to this one. */
   readonly handoverMs: number;
   readonly settings: EdgeProxySettings;
@@ -44,6 +46,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     workers: workersOf(options),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
+    drainMs: number(options.drainMs ?? 0, 'drainMs'),
     handoverMs: number(options.handoverMs ?? 600_000, 'handoverMs'),
     follow: follow(options.follow ?? null),
     settings: {

@@ -32,7 +32,8 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
     stopping = true;
     // Told what to serve by until the last request is answered.
     edge
-      .stop()
+      .leave(options.drainMs)
+      .then(() => edge.stop())
       .then(() => follower?.leave())
       .then(() => process.exit(0), fatal);
   };

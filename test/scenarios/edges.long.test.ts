@@ -1,11 +1,11 @@
 /** Two edges of their own that follow two servers on one PostgreSQL: they get what either changes, serve while none is there, and hold up nobody. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ControlsWorld, startControlsWorld, WITHOUT_CONTROLS } from '../support/controls-world.ts';
 import { createLoad } from '../support/load.ts';
 import { type OwnEdge, startOwnEdge } from '../support/own-edge.ts';
-import { skipFor } from '../support/skips.ts';
+import { NOT_ROOT, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import type { World } from '../support/world.ts';
 
@@ -70,6 +70,16 @@ describe('two edges of their own', skipFor(controls === null && WITHOUT_CONTROLS
     for (const one of edges) await answers(one);
   });
 
+  it('are users of their own without rights, though root has started them', skipFor(NOT_ROOT), async () => {
+    for (const one of edges) {
+      const status = await readFile(`/proc/${await one.pid()}/status`, 'utf8');
+      const [, uid = '0'] = /^Uid:\t(\d+)/m.exec(status) ?? [];
+      expect(Number(uid)).toBeGreaterThan(60_000);
+      expect(status).toMatch(/^CapPrm:\t0+$/m);
+      expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+    }
+  });
+
   it('fail no request of a load over both while either server replaces the units', async () => {
     const loads = edges.map((one) => createLoad(one, 'shop', 4));
     await Promise.all(loads.map((load) => load.reached(50)));
@@ -80,7 +90,11 @@ describe('two edges of their own', skipFor(controls === null && WITHOUT_CONTROLS
   });
 
   it('keep no private key on their disks', async () => {
-    for (const one of edges) expect(await readdir(path.join(one.home, 'edge'))).not.toContain('certificates.json');
+    for (const one of edges) {
+      const names = await readdir(path.join(one.home, 'edge'), { recursive: true });
+      expect(names.map((name) => path.basename(name))).toContain('table.json');
+      expect(names.map((name) => path.basename(name))).not.toContain('certificates.json');
+    }
   });
 
   it('follow the other server when theirs is killed, under load', async () => {

@@ -39,8 +39,8 @@ export interface World {
   cli(args: readonly string[], options?: { cwd?: string; env?: Record<string, string>; input?: string }): Promise<Ran>;
   /** Ends the server with a signal and waits until it is gone. */
   end(signal: NodeJS.Signals): Promise<void>;
-  /** Starts the server again on the same home and ports. */
-  startAgain(): Promise<void>;
+  /** Starts the server again on the same home and ports, from then on with these settings, too. */
+  startAgain(env?: Record<string, string>): Promise<void>;
   /** Ends everything, apps and edge included, and removes the home. */
   dispose(): Promise<void>;
 }
@@ -92,6 +92,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   let ports: Ports = { api: await freeAddress(), edge: await freeAddress(), ssh: await freeAddress() };
   let printed = '';
   let child: ChildProcess;
+  const added: Record<string, string> = {};
 
   const env = (): Record<string, string> => ({
     PATH: process.env['PATH'] ?? '',
@@ -110,6 +111,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     TANCHO_ISOLATION: process.env['TANCHO_ISOLATION'] ?? '',
     ...cluster?.env,
     ...options.env,
+    ...added,
   });
 
   async function start(): Promise<void> {
@@ -194,7 +196,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     cli: (args, more = {}) =>
       run(process.execPath, [main, ...args], { ...more, env: { ...env(), ...more.env }, cwd: more.cwd ?? home }),
     end,
-    startAgain: start,
+    startAgain(env = {}) {
+      Object.assign(added, env);
+      return start();
+    },
     async dispose() {
       if (child.exitCode !== null || child.signalCode !== null) await start().catch(() => undefined);
       await world.end('SIGINT').catch(() => child.kill('SIGKILL'));
@@ -228,13 +233,14 @@ async function newHome(): Promise<string> {
 
 const freeAddress = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
 
-/** The server prints its addresses when it is ready. The edge listens on the API's host here. */
+/** The server prints its addresses when it is ready. The edge listens on the API's host here; '' where it has none. */
 function readAddresses(text: string): Ports | null {
   const api = /^\s*API:?\s+http:\/\/(\S+)$/m.exec(text)?.[1];
   const edgePort = /^\s*Apps:?\s+http:\/\/<app>\.[a-z0-9.-]+:(\d+)$/m.exec(text)?.[1];
   const ssh = /^\s*Git:?\s+ssh:\/\/git@([^\s/]+)\//m.exec(text)?.[1];
-  if (api === undefined || edgePort === undefined || ssh === undefined) return null;
-  return { api, edge: `127.0.0.1:${edgePort}`, ssh };
+  // The last that is printed.
+  if (api === undefined || ssh === undefined) return null;
+  return { api, edge: edgePort === undefined ? '' : `127.0.0.1:${edgePort}`, ssh };
 }
 
 function splitAddress(address: string): [string, string] {

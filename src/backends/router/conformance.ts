@@ -1,5 +1,5 @@
 /** What every router must do, whatever it is made of. Run by each implementation's test file. */
-import { createServer, request as httpRequest } from 'node:http';
+import { Agent, createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { ANSWER_BOUNDS_MS } from '../../lib/answer-counts.ts';
 import type { AccessEntry, Route, RouteRules, Router, RouteTable, Target } from '../../domain/routes/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
-const ROUTER_CASES = 21;
+const ROUTER_CASES = 22;
 
 export interface RouterUnderTest {
   readonly router: Router;
@@ -361,6 +361,31 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       await router.apply(table({ hosts: ['echo.test'], targets: [target] }));
       const body = 'x'.repeat(200_000);
       expect((await ask(router.listen, 'echo.test', {}, body)).body).toBe(body);
+    });
+
+    // The last: nobody new is answered after it.
+    theCase('leaves its clients with their next answers, by tables that come meanwhile', async () => {
+      await router.apply(table({ targets: [await unit('before')] }));
+      const at = router.listen.lastIndexOf(':');
+      const [host, port] = [router.listen.slice(0, at), Number(router.listen.slice(at + 1))];
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const again = (): Promise<{ body: string; connection: string | undefined; isReused: boolean }> =>
+        new Promise((resolve, reject) => {
+          const request = httpRequest({ host, port, agent, headers: { host: 'blog.test' } }, (response) => {
+            response.setEncoding('utf8').on('data', (body: string) => {
+              const { connection } = response.headers;
+              response.on('end', () => resolve({ body, connection, isReused: request.reusedSocket }));
+            });
+          });
+          request.on('error', reject).end();
+        });
+      expect((await again()).body).toBe('before');
+      const left = router.leave(60_000);
+      await expect.poll(() => get('blog.test').then(({ status }) => status, String)).toContain('ECONNREFUSED');
+      await router.apply(table({ targets: [await unit('meanwhile')] }));
+      expect(await again()).toEqual({ body: 'meanwhile', connection: 'close', isReused: true });
+      await left;
+      agent.destroy();
     });
 
     it(`ran all of its ${ROUTER_CASES} cases`, () => {

@@ -1,15 +1,21 @@
 /** Pure: edges of their own in a cluster. They have no rights there. */
-import { type EdgesWanted, type PlatformInstallation, made, type ClusterObject, NAME, PORTS } from './manifests.ts';
+import {
+  type EdgesWanted,
+  type PlatformInstallation,
+  LEAVE_SECONDS,
+  made,
+  type ClusterObject,
+  NAME,
+  PORTS,
+} from './manifests.ts';
 
 export const EDGES = `${NAME}-edges`;
 const HOME = '/var/lib/tancho';
 const USER = 1000;
-/** Balancers have taken a pod out by then; what has begun is answered after that. */
-const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 60;
 const OUTSIDE = { apps: 80, 'apps-tls': 443 } as const;
 const LABELS = { 'app.kubernetes.io/name': EDGES };
-const WITHOUT = new Set(['TANCHO_EDGE_LISTEN', 'TANCHO_TLS_LISTEN']);
+const WITHOUT = new Set(['TANCHO_EDGE', 'TANCHO_EDGE_LISTEN', 'TANCHO_TLS_LISTEN']);
 
 export function edgeManifests(installation: PlatformInstallation, edges: EdgesWanted | null): ClusterObject[] {
   if (edges === null) return [];

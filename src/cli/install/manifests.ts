@@ -36,8 +36,8 @@ export const NAME = 'tancho';
 export const PORTS = { api: 8080, ssh: 2222, apps: 8000, 'apps-tls': 8443 } as const;
 const HOME = '/var/lib/tancho';
 const USER = 1000;
-/** Balancers have taken a pod out by then. */
-const LEAVE_SECONDS = 10;
+/** Balancers have taken a pod out by then; and for as long clients are asked to close what they have open. */
+export const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 120;
 const LABELS = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'tancho-install' };
 

@@ -1,6 +1,11 @@
 /** What `tancho server` needs of the server: main.ts provides it, so that the command line never loads server code itself. */
 export interface RunningServer {
-  readonly ready: { readonly apiUrl: string; readonly edgeAddress: string; readonly sshAddress: string };
+  readonly ready: {
+    readonly apiUrl: string;
+    /** Null: apps answer at edges elsewhere alone. */
+    readonly edgeAddress: string | null;
+    readonly sshAddress: string;
+  };
   /** On the first start only. */
   readonly firstAdmin: { readonly email: string; readonly password: string } | null;
   /** True when the operator has chosen the first admin's password: it is not printed then. */

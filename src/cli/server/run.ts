@@ -50,7 +50,12 @@ function announce(cli: Cli, server: RunningServer): void {
     facts([
       ['API', apiUrl],
       ['Dashboard', `${apiUrl}/dashboard`],
-      ['Apps', `http://<app>.${server.domain}${portOf(edgeAddress)}`],
+      [
+        'Apps',
+        edgeAddress === null
+          ? 'at edges of their own (tancho edge list)'
+          : `http://<app>.${server.domain}${portOf(edgeAddress)}`,
+      ],
       ['Git', `ssh://git@${sshAddress}/<app>.git and ${apiUrl}/git/<app>.git`],
       ['Home', cli.context.home],
       ['Isolation', server.isolation],

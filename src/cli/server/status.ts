@@ -1,6 +1,6 @@
 /** `tancho server status`: exit code 0 while the server of this home answers. */
 import { join } from 'node:path';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { ClientError } from '../../client/errors.ts';
 import type { Cli } from '../cli.ts';
 import { facts } from '../output.ts';
@@ -20,6 +20,8 @@ export async function serverStatus(cli: Cli): Promise<void> {
     }
   });
   const isRunning = health === 'WORKING';
+  // Of a server without an edge, those that follow it or its like are all there are.
+  const following = edge === null && isRunning ? await cli.during('Asking', () => edgesElsewhere(client)) : undefined;
   if (!isRunning) cli.exitCode = 1;
   const result = { running: isRunning, home, control: control?.pid ?? null, edge: edge?.pid ?? null, version, health };
   cli.show(result, () => {
@@ -32,7 +34,19 @@ export async function serverStatus(cli: Cli): Promise<void> {
       ['Version', version],
       ['Home', home],
       ['Control', control === null ? undefined : `process ${control.pid}`],
-      ['Edge', edge === null ? undefined : `process ${edge.pid}`],
+      ['Edge', edge === null ? following : `process ${edge.pid}`],
     ]);
   });
+}
+
+/** Undefined of a server that does not say. */
+async function edgesElsewhere(client: Client): Promise<string | undefined> {
+  try {
+    const all = await client.edges.list();
+    const count = all.filter(({ State }) => State === 'following').length;
+    return `none on this machine; ${count} of their own follow (tancho edge list)`;
+  } catch (error) {
+    if (error instanceof ClientError) return undefined;
+    throw error;
+  }
 }

@@ -110,12 +110,15 @@ it('status is 0 while the server answers, 1 otherwise', async () => {
   const off = await world.run(['server', 'status']);
   expect(off).toMatchObject({ code: 1 });
   expect(off.out).toMatch(/No server runs for .* To start it: tancho server/);
-  const replies = { 'GET /healthcheck': json('x'), 'GET /info': json({ version: '1.2.3' }) };
+  const replies = { 'GET /healthcheck': json('x'), 'GET /info': json({ version: '1.2.3' }), 'GET /edges': json([]) };
   replies['GET /healthcheck'] = (_, response) => response.end('WORKING');
   closers.push((await startPlatform(replies, { socketPath: join(world.home, 'run', 'api.sock') })).close);
   const on = await world.run(['server', 'status', '--json']);
   expect(on.code).toBe(0);
   expect(JSON.parse(on.out)).toMatchObject({ running: true, version: '1.2.3', home: world.home });
+  replies['GET /edges'] = json([{ State: 'following' }, { State: 'lost' }, { State: 'following' }]);
+  const { out } = await world.run(['server', 'status']);
+  expect(out).toMatch(/Edge: +none on this machine; 2 of their own follow/);
 });
 
 it('--all without a server has the keeper end the apps', async () => {

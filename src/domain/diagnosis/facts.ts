@@ -105,7 +105,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     deafUnitsOf(probe, units),
     healthOf(probe, units, release),
     routeOf(deps, app),
-    probe.request({ to: deps.router.listen, host: asked, method: 'GET', path }),
+    probe.request({ to: settings.appsAt?.() ?? deps.router.listen, host: asked, method: 'GET', path }),
     process === ROUTED_PROCESS ? lookAtPage(deps, app) : null,
     probe.disk(),
     certificateProblemOf(deps, asked),

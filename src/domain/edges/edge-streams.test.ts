@@ -48,6 +48,7 @@ function ownRouter(): Router {
     drained: async () => 0,
     traffic: async () => traffic,
     takeAccessLog: async () => [],
+    leave: async () => {},
     close: async () => {},
     stop: async () => {},
   };

@@ -96,6 +96,11 @@ export class EdgesRouter implements Router {
     return all.length === 1 ? (all[0] ?? []) : all.flat().sort((one, other) => one.atMs - other.atMs);
   }
 
+  /** Those elsewhere stay. */
+  leave(timeoutMs: number): Promise<void> {
+    return this.#deps.own.leave(timeoutMs);
+  }
+
   close(): Promise<void> {
     return this.#deps.own.close();
   }

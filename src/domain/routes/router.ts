@@ -151,6 +151,11 @@ export interface Router {
    * are left out. What is taken and not kept is lost.
    */
   takeAccessLog(): Promise<readonly AccessEntry[]>;
+  /**
+   * Before stop(), where clients are to notice nothing: no connection is taken any more, and those that are open are closed with their next answer. Resolves when
+   * none is left, or after `timeoutMs`. Tables are taken meanwhile.
+   */
+  leave(timeoutMs: number): Promise<void>;
   /** Lets go of the router; it goes on serving (see stop). */
   close(): Promise<void>;
   /** Ends the router itself, for a full stop of the platform. */

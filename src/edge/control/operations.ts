@@ -18,6 +18,8 @@ export type EdgeRequest =
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
   | { readonly op: 'access-log' }
+  /** Take no connection any more, and close those that are open with their next answer; answered when none is left, or after the time. */
+  | { readonly op: 'leave'; readonly timeoutMs: number }
   /** Start this program with the listeners and leave the work to it; of the first process only. */
   | { readonly op: 'succeed'; readonly program: SuccessorProgram; readonly listeners: HandedListeners };
 
@@ -50,6 +52,8 @@ export function checkRequest(value: unknown): EdgeRequest {
   if (op === 'drained' && named && typeof timeoutMs === 'number' && timeoutMs >= 0) {
     return { op, units, timeoutMs: Math.min(timeoutMs, MAX_DRAIN_MS) };
   }
+  if (op === 'leave' && typeof timeoutMs === 'number' && timeoutMs >= 0)
+    return { op, timeoutMs: Math.min(timeoutMs, MAX_DRAIN_MS) };
   if (op === 'succeed') {
     return { op, program: checkProgram(request.program), listeners: checkListeners(request.listeners) };
   }

@@ -41,6 +41,7 @@ export class Translated {
       case 'certificates':
       // Programs are for whoever has this machine to start.
       case 'succeed':
+      case 'leave':
         return Promise.reject(new Error('not for a server elsewhere'));
     }
   }

@@ -47,6 +47,15 @@ export interface Bound {
   readonly tlsBound?: string | null;
 }
 
+/** What an edge says of itself. */
+export interface Hello extends Bound {
+  readonly pid: number;
+  readonly fingerprint: string;
+  readonly version: number;
+  /** It binds addresses for the edge that takes over from it; absent in those that hand on only what they have. */
+  readonly binds?: boolean;
+}
+
 export function portOf(bound: string): number {
   return Number(bound.slice(bound.lastIndexOf(':') + 1));
 }

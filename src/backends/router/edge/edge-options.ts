@@ -1,6 +1,6 @@
 import type { Logger } from '../../../lib/logger.ts';
 
-export interface EdgeRouterOptions {
+export interface EdgeProcessOptions {
   /** Absolute; holds the edge's table and log. */
   readonly stateDir: string;
   /** Absolute and short; holds edge.sock and edge.pid. */
@@ -16,9 +16,10 @@ export interface EdgeRouterOptions {
   readonly programDir: string;
   /** The Node to run it with; this process's own by default. */
   readonly execPath?: string;
-  readonly logger: Logger;
   /** Milliseconds for requests in flight when the edge is told to stop. Default 10 000. */
   readonly stopGraceMs?: number;
+  /** Of one that follows servers elsewhere: milliseconds before that in which it does what leave() has others do. Default 0. */
+  readonly drainMs?: number;
   /** Addresses and networks of proxies in front of the edge. */
   readonly trustedProxies?: readonly string[];
   /** Connections of trusted proxies begin with a header of the PROXY protocol. */
@@ -33,9 +34,15 @@ export interface EdgeRouterOptions {
   readonly handoverMs?: number;
   /** Argument of keeper/main.js, which runs while control is away; absent: units that die meanwhile stay dead. */
   readonly keeper?: string;
-  /** Told of each process of the edge that serves from now on. */
-  readonly onServing?: (pid: number) => void;
   /** Overrides of edge/proxy/settings.ts, by the names used there. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly timeouts?: Readonly<Record<string, number>>;
+  /** Servers elsewhere, as src/edge/follow has it; absent: that of this machine. */
+  readonly follow?: { readonly name: string; readonly program: string; readonly servers: readonly string[] };
+}
+
+export interface EdgeRouterOptions extends Omit<EdgeProcessOptions, 'follow'> {
+  readonly logger: Logger;
+  /** Told of each process of the edge that serves from now on. */
+  readonly onServing?: (pid: number) => void;
 }

@@ -6,9 +6,9 @@
 import { constants } from 'node:fs';
 import { chmod, chown, type FileHandle, lstat, mkdir, open, readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EdgeRouterOptions } from './edge-options.ts';
+import type { EdgeProcessOptions } from './edge-options.ts';
 
-type Places = Pick<EdgeRouterOptions, 'stateDir' | 'runDir'>;
+export type Places = Pick<EdgeProcessOptions, 'stateDir' | 'runDir' | 'user'>;
 
 const STATE = 'state';
 const RUN = 'edge';
@@ -17,7 +17,7 @@ const KEPT = ['table.json', 'certificates.json', 'tickets.json'];
 const FOUND_BY = ['edge.sock', 'edge.pid'];
 
 /** As the edge is told. */
-export function placesOf({ stateDir, runDir, user }: Places & Pick<EdgeRouterOptions, 'user'>): Places {
+export function placesOf({ stateDir, runDir, user }: Places): Omit<Places, 'user'> {
   if (typeof user !== 'number') return { stateDir, runDir };
   return { stateDir: join(stateDir, STATE), runDir: join(runDir, RUN) };
 }
@@ -28,18 +28,18 @@ export function ownStateDirs({ stateDir }: Places): string[] {
 }
 
 /** Where an edge may answer, the likelier first. */
-export function everyRunDir(options: EdgeRouterOptions): string[] {
+export function everyRunDir(options: Places): string[] {
   const { runDir } = placesOf(options);
   return [...new Set([runDir, options.runDir, join(options.runDir, RUN)])];
 }
 
 /** By which it is told. */
-export function socketsOf(options: EdgeRouterOptions): string[] {
+export function socketsOf(options: EdgeProcessOptions): string[] {
   return everyRunDir(options).map((directory) => join(directory, 'edge.sock'));
 }
 
 /** Before the edge is started; another one may run yet. */
-export async function giveOwnPlaces(options: EdgeRouterOptions): Promise<void> {
+export async function giveOwnPlaces(options: Places): Promise<void> {
   const { stateDir, runDir, user = null } = options;
   if (user === null) {
     // It would write what is found there into the place of somebody else.
@@ -108,7 +108,7 @@ async function plainFile(path: string): Promise<FileHandle | null> {
 }
 
 /** Once no other edge has files there any more. */
-export async function leadToOwnPlaces(options: EdgeRouterOptions): Promise<void> {
+export async function leadToOwnPlaces(options: Places): Promise<void> {
   const { stateDir, runDir } = options;
   const own = placesOf(options);
   for (const directory of ownStateDirs(options).filter((one) => one !== own.stateDir))

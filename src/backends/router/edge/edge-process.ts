@@ -9,9 +9,9 @@ import { descriptorOf } from '../../../lib/listening.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import { allProcesses, isAlive, readProcess, unlessGone } from '../../../lib/processes.ts';
-import { everyRunDir, giveOwnPlaces, ownStateDirs, placesOf } from './edge-places.ts';
+import { everyRunDir, giveOwnPlaces, ownStateDirs, type Places, placesOf } from './edge-places.ts';
 import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
-import type { EdgeRouterOptions } from './edge-options.ts';
+import type { EdgeProcessOptions } from './edge-options.ts';
 import type { OwnView } from '../../../lib/own-view.ts';
 import { seccompFilter } from '../../../sandbox/seccomp/filter.ts';
 import { ofEdge } from '../../../sandbox/seccomp/own-filters.ts';
@@ -36,13 +36,13 @@ interface Paths {
   readonly log: string;
 }
 
-export function pathsOf(options: EdgeRouterOptions): Paths {
+export function pathsOf(options: EdgeProcessOptions): Paths {
   const { runDir } = placesOf(options);
   return { socket: join(runDir, 'edge.sock'), pid: join(runDir, 'edge.pid'), log: join(options.stateDir, 'edge.log') };
 }
 
 /** Makes the directories; throws `config.invalid` when the control socket's path would be too long for the system. */
-export async function prepareDirectories(options: EdgeRouterOptions): Promise<void> {
+export async function prepareDirectories(options: EdgeProcessOptions): Promise<void> {
   const { socket } = pathsOf(options);
   if (Buffer.byteLength(socket) > MAX_SOCKET_PATH) {
     throw new PlatformError('config.invalid', `The path ${socket} is too long for a socket.`, {
@@ -64,7 +64,7 @@ export interface EdgeProgram {
 }
 
 /** Copies the program into the edge's own directory, so that it can start processes of the same build for as long as it runs. */
-export async function prepareProgram(options: EdgeRouterOptions): Promise<EdgeProgram> {
+export async function prepareProgram(options: EdgeProcessOptions): Promise<EdgeProgram> {
   const entries = [ENTRY, ...(options.keeper === undefined ? [] : [KEEPER_ENTRY])];
   const program = await readProgram(
     options.programDir,
@@ -78,7 +78,7 @@ export async function prepareProgram(options: EdgeRouterOptions): Promise<EdgePr
 }
 
 /** Removes the programs of edges that have ended: those that finish their connections may still load what they need for them. */
-export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }: EdgeProgram): Promise<void> {
+export async function removeOtherPrograms(options: EdgeProcessOptions, { entry }: EdgeProgram): Promise<void> {
   const programs = programsOf(options);
   const others = (await readdir(programs))
     .map((name) => join(programs, name))
@@ -97,7 +97,7 @@ function commandLineOf(pid: number): Promise<string> {
 }
 
 /** All options that an edge goes by, but for where it is. */
-function behaviourOf(options: EdgeRouterOptions): object {
+function behaviourOf(options: EdgeProcessOptions): object {
   const { workers, stopGraceMs, handoverMs, limits, timeouts } = options;
   const { trustedProxies, proxyProtocol, hstsSeconds, http2, platform } = options;
   const how = { user: options.user ?? null, workers, stopGraceMs, handoverMs, limits, timeouts };
@@ -111,7 +111,7 @@ interface EdgeCommand {
 
 /** `starter`: process of the one that starts it. What root starts can be shown what others cannot enter; what that starts sees it, too. */
 export function commandOf(
-  options: EdgeRouterOptions,
+  options: EdgeProcessOptions,
   program: EdgeProgram,
   { ports, starter }: { ports: Ports; starter: number },
 ): EdgeCommand {
@@ -141,7 +141,7 @@ function gainingNothing(): readonly string[] {
 }
 
 function argumentsOf(
-  options: EdgeRouterOptions,
+  options: EdgeProcessOptions,
   program: EdgeProgram,
   { ports, view, isFiltered }: { ports: Ports; view: OwnView | null; isFiltered: boolean },
 ): readonly string[] {
@@ -149,13 +149,25 @@ function argumentsOf(
   const { host } = options.listen;
   const tls = options.tls ? { host: options.tls.host, port: tlsPort } : null;
   const { fingerprint, entry } = program;
-  const own = { ...placesOf(options), host, port, tls, fingerprint, ...behaviourOf(options), view, isFiltered };
+  const { follow, drainMs } = options;
+  const own = {
+    ...placesOf(options),
+    host,
+    port,
+    tls,
+    fingerprint,
+    ...behaviourOf(options),
+    view,
+    isFiltered,
+    follow,
+    drainMs,
+  };
   return [entry, JSON.stringify(own)];
 }
 
 /** Of the program that runs while control is away, with all it needs to start this edge; null: none does. */
 export function keeperCommandOf(
-  options: EdgeRouterOptions,
+  options: EdgeProcessOptions,
   program: EdgeProgram,
   ports: Ports,
 ): readonly string[] | null {
@@ -172,7 +184,11 @@ export function keeperCommandOf(
  * Binds the addresses and starts the program with them, in a session of its own, so that it outlives this process; its output goes
  * to the log file. Throws `config.invalid` when an address cannot be had.
  */
-export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): Promise<ChildProcess> {
+export async function spawnEdge(
+  options: EdgeProcessOptions,
+  program: EdgeProgram,
+  ports: Ports,
+): Promise<ChildProcess> {
   const log = await openLog(pathsOf(options).log);
   const { plain, tls } = doorsOf(options, ports);
   let servers: readonly Server[] = [];
@@ -199,7 +215,7 @@ export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram
   }
 }
 
-async function wasKilled(options: EdgeRouterOptions): Promise<boolean> {
+async function wasKilled(options: EdgeProcessOptions): Promise<boolean> {
   const left = everyRunDir(options).map((directory) => stat(join(directory, 'edge.pid')));
   return (await Promise.allSettled(left)).some(({ status }) => status === 'fulfilled');
 }
@@ -219,7 +235,7 @@ export async function boundLog(path: string): Promise<void> {
 }
 
 /** True while a process with this pid runs (a zombie does not) and is the edge of this home. */
-export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise<boolean> {
+export async function isEdgeOf(options: Places, pid: number): Promise<boolean> {
   if (readProcess(pid)?.zombie !== false) return false;
   // Only what answers on the socket is known to be the edge where the system does not say.
   const command = await commandLineOf(pid);
@@ -227,12 +243,12 @@ export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise
 }
 
 /** The same pid, or null where that is no edge of this home. */
-export async function ifEdge(options: EdgeRouterOptions, pid = 0): Promise<number | null> {
+export async function ifEdge(options: Places, pid = 0): Promise<number | null> {
   return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(options, pid)) ? pid : null;
 }
 
 /** The one that has noted itself. */
-export async function edgeFromFile(options: EdgeRouterOptions): Promise<number | null> {
+export async function edgeFromFile(options: Places): Promise<number | null> {
   for (const directory of everyRunDir(options)) {
     const text = await readFile(join(directory, 'edge.pid'), 'utf8').catch(() => '');
     const pid = await ifEdge(options, Number(text.trim()));
@@ -242,12 +258,12 @@ export async function edgeFromFile(options: EdgeRouterOptions): Promise<number |
 }
 
 /** Whether what this edge starts can be the user that is wanted: root becomes whoever it likes, others nobody else. */
-export function canStartAs(options: EdgeRouterOptions, pid: number): boolean {
+export function canStartAs(options: EdgeProcessOptions, pid: number): boolean {
   return ownerOf(pid) === 0 || isUserOf(options, pid);
 }
 
 /** Whether it is the user that is wanted already; of a system that does not say it is. */
-function isUserOf({ user = null }: EdgeRouterOptions, pid: number): boolean {
+function isUserOf({ user = null }: EdgeProcessOptions, pid: number): boolean {
   const owner = ownerOf(pid);
   return owner === undefined || owner === (user ?? process.geteuid?.());
 }
@@ -285,10 +301,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function programsOf(options: EdgeRouterOptions): string {
+function programsOf(options: EdgeProcessOptions): string {
   return join(options.stateDir, 'programs');
 }
 
-function execPathOf(options: EdgeRouterOptions): string {
+function execPathOf(options: EdgeProcessOptions): string {
   return options.execPath ?? process.execPath;
 }

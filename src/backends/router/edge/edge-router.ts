@@ -16,7 +16,7 @@ import { Heartbeats } from '../../../lib/heartbeats.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { readProcess } from '../../../lib/processes.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
-import { type Bound, type EdgeDoors, doorsOf, portOf, standing } from './edge-doors.ts';
+import { type EdgeDoors, doorsOf, type Hello, portOf, standing } from './edge-doors.ts';
 import { handedBy, sameAddresses } from './handed-listeners.ts';
 import { leadToOwnPlaces, socketsOf } from './edge-places.ts';
 import { EdgeWatch } from './edge-watch.ts';
@@ -51,14 +51,6 @@ const FIRST_RESTART_MS = 50;
 const LAST_RESTART_MS = 10_000;
 /** An edge that lived this long does not count as failing at its start. */
 const STEADY_MS = 60_000;
-
-interface Hello extends Bound {
-  readonly pid: number;
-  readonly fingerprint: string;
-  readonly version: number;
-  /** It binds addresses for the edge that takes over from it; absent in those that hand on only what they have. */
-  readonly binds?: boolean;
-}
 
 interface Connected {
   readonly client: EdgeClient;
@@ -163,19 +155,17 @@ class EdgeRouter implements AdoptingRouter {
     return (await this.#retrying((client) => client.ask('access-log', {}, TRAFFIC_MS))) as AccessEntry[];
   }
 
+  async leave(timeoutMs: number): Promise<void> {
+    await this.#retrying((client) => client.ask('leave', { timeoutMs }, timeoutMs + DRAIN_SLACK_MS));
+  }
+
   async close(): Promise<void> {
-    this.#letGo = true;
-    this.#watch.end();
-    this.#wake?.();
-    const connected = await this.#edge.catch(() => null);
+    const connected = await this.#letItGo();
     connected?.client.close();
   }
 
   async stop(): Promise<void> {
-    this.#letGo = true;
-    this.#watch.end();
-    this.#wake?.();
-    const connected = await this.#edge.catch(() => null);
+    const connected = await this.#letItGo();
     const found = await this.#find();
     // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
     const pid =
@@ -183,6 +173,13 @@ class EdgeRouter implements AdoptingRouter {
     if (pid !== null) await endEdge(pid, this.#graceMs);
     // Connected until its end: one of an earlier version starts a keeper when it is left alone.
     for (const { client } of [connected, found].filter((one) => one !== null)) client.close();
+  }
+
+  #letItGo(): Promise<Connected | null> {
+    this.#letGo = true;
+    this.#watch.end();
+    this.#wake?.();
+    return this.#edge.catch(() => null);
   }
 
   /** Once more on the next edge when this one dies meanwhile: applying and asking twice does no harm. */

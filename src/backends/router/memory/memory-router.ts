@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AccessEntry,
   AppTraffic,
@@ -66,6 +67,7 @@ class MemoryRouter implements Router {
   tlsListen: string | null = null;
   #table: RouteTable = { version: 0, routes: [] };
   #accessLog: AccessEntry[] = [];
+  #isLeaving = false;
   readonly #inFlight = new KeyedCounter();
   readonly #counters = new Map<string, Counter>();
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
@@ -115,6 +117,13 @@ class MemoryRouter implements Router {
     if (this.#accessLog.length < MOST_LOGGED) this.#accessLog.push({ app, atMs: Date.now(), line });
   }
 
+  async leave(timeoutMs: number): Promise<void> {
+    this.#isLeaving = true;
+    // Not as node:http has it, which closes what is idle.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(this.#server, () => resolve()));
+    await Promise.race([closed, delay(timeoutMs, undefined, { ref: false })]);
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -128,6 +137,7 @@ class MemoryRouter implements Router {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const offered = request.headers['x-request-id'];
+    if (this.#isLeaving) response.setHeader('connection', 'close');
     response.setHeader('x-request-id', typeof offered === 'string' ? offered : randomUUID());
     const host = (request.headers.host ?? '')
       .toLowerCase()
