@@ -12,10 +12,12 @@ import { hostPort } from './lib/host-port.ts';
 import { speedUp, staySmall } from './lib/small-start.ts';
 
 // Before anything is opened or begun.
-if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? ''))
+if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
+  (await import('./lib/inherited-descriptors.ts')).closeInherited();
   await (
     await import('./lib/fewer-rights.ts')
   ).giveUpNeedless(async () => (await import('./sandbox/seccomp/under-filter.ts')).controlUnderFilter());
+}
 
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
