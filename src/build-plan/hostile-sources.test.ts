@@ -24,10 +24,6 @@ it.each<[string, Record<string, string>]>([
   ['many keys in render.yaml', { 'package.json': json({}), 'render.yaml': keys(250_000) }],
   ['members of a Rust workspace with slashes within', { 'Cargo.toml': `[workspace]\nmembers = ["${slashes}"]\n` }],
   [
-    'a module of a Go workspace with slashes within',
-    { 'go.mod': 'module a\n', 'go.work': `use ${slashes.slice(-200_000)}\n` },
-  ],
-  [
     'a line of pnpm-lock.yaml with much white space',
     {
       'package.json': json({ dependencies: { a: '1' } }),
