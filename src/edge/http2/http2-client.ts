@@ -35,6 +35,8 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
   readonly #session: ServerHttp2Session;
   readonly #socket: TLSSocket;
   readonly #peer: ClientPeer;
+  /** Of its address; null: that of a trusted proxy. */
+  readonly #group: string | null;
   readonly #requests = new Set<Http2Request>();
   /** By the clock of Deadlines; null before it is told to leave. */
   #leavesAt: number | null = null;
@@ -43,6 +45,7 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
     this.#plane = plane;
     this.#socket = socket;
     this.#peer = peer;
+    this.#group = peer.isTrusted ? null : addressGroup(peer.address);
     const { headBytes } = plane.settings.limits;
     this.#session = performServerHandshake(socket, {
       settings: {
@@ -125,9 +128,9 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
 
   /** Null: its address has as many requests under way as it might with one on each connection. Nobody counts those of a trusted proxy. */
   #enter(): (() => void) | null {
-    if (this.#peer.isTrusted) return () => {};
+    const group = this.#group;
+    if (group === null) return () => {};
     const { streams, settings } = this.#plane;
-    const group = addressGroup(this.#peer.address);
     return streams.of(group) < settings.limits.connectionsPerAddress ? streams.enter(group) : null;
   }
 
