@@ -31,7 +31,9 @@ export async function pack(cwd: string, paths: readonly string[]): Promise<Packe
   const { create } = await import('tar');
   // With "./" in front no name is taken for an option of the packer.
   const names = files.map((file) => `./${file}`);
-  const archive = create({ gzip: true, cwd: top, portable: true, noDirRecurse: true, strict: true }, names);
+  // One at a time: with more under way tar never ends where the last is another name of a file beside it.
+  const how = { gzip: true, cwd: top, portable: true, noDirRecurse: true, strict: true, jobs: 1 };
+  const archive = create(how, names);
   return { files, archive: Readable.from(archive as unknown as AsyncIterable<Buffer>, { objectMode: false }) };
 }
 

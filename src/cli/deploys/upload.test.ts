@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { list } from 'tar';
@@ -38,6 +38,15 @@ it('packs a directory but for what the ignore file names, and never .git', async
   expect(await packed(['.'])).toEqual(['-x', '@odd', 'app.js', 'lib/a.js', 'link SymbolicLink']);
   expect(await packed(['lib'])).toEqual(['a.js', 'deep/b.log']);
   expect(await packed(['lib', 'app.js'])).toEqual(['app.js', 'lib/a.js']);
+});
+
+it('packs files with several names, however many of them come last', async () => {
+  for (const count of [1, 2, 3]) {
+    for (let other = 0; other < count; other += 1)
+      linkSync(join(world.work, 'lib/a.js'), join(world.work, `lib/z${count}${other}`));
+    const names = await packed(['lib']);
+    expect(names.filter((name) => name.endsWith(' Link'))).toHaveLength((count * (count + 1)) / 2);
+  }
 });
 
 it('packs what git would add', async () => {
