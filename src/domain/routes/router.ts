@@ -1,6 +1,13 @@
 /**
  * Contract: brings requests to units. Implementations live in backends/router/<name> and pass
  * backends/router/conformance.ts. A router takes whole tables only: each apply() replaces what was there, atomically.
+ *
+ * A request goes to the route that has its Host, whatever its case, port or trailing dot; an exact name wins over a wildcard. Where none has, it is
+ * answered 404, with the name. Several targets share the requests; one that refuses the connection is passed over for the next, and where none is
+ * left the answer is 502. What the router answers itself names the app and no address, and 503 comes with Retry-After. Bodies pass both ways as they come.
+ *
+ * Units get the request as it was sent, with its Host, and with X-Forwarded-For (the client's address), X-Forwarded-Proto, X-Forwarded-Host and
+ * X-Forwarded-Port in place of what a client has said of them. X-Request-Id is the client's, or a new one; units and clients are told.
  */
 import type { AnswerCounts } from '../../lib/answer-counts.ts';
 import type { Address } from '../units/unit.ts';
@@ -43,7 +50,7 @@ export interface RouteRules {
   readonly maintenance?: { readonly page: string };
   /** Requests wait, so long at most, while there is no target, or in any case; then 503. */
   readonly hold?: { readonly when: 'unserved' | 'always'; readonly seconds: number };
-  /** A client that has been to a target comes to it again as long as it is in the table; it is known by a cookie. */
+  /** A client that has been to a target comes to it again as long as it is in the table; it is known by a cookie (Path=/; HttpOnly; SameSite=Lax). */
   readonly sticky?: true;
   /** Each request is a line of takeAccessLog(). */
   readonly accessLog?: true;
@@ -113,7 +120,9 @@ export interface CertificateState {
 /** One request, or a gap, as people read it. */
 export interface AccessEntry {
   readonly app: string;
+  /** Milliseconds since 1970. */
   readonly atMs: number;
+  /** `name=value` pairs, of a request with `method`, `path` (in quotes) and `status` among them. */
   readonly line: string;
 }
 
