@@ -25,9 +25,7 @@ export function AppDomains({ app, changed }: { app: App; changed: () => void }) 
             action="Add"
             done="The app answers at that name, too."
             onDone={changed}
-            onSubmit={({ cname = '' }) =>
-              call('POST /apps/{app}/cname', { params, body: { cname: cname.trim() } } as never)
-            }
+            onSubmit={({ cname = '' }) => call('POST /apps/{app}/cname', { params, body: { cname: cname.trim() } })}
           >
             <Field
               label="Host name"
@@ -51,7 +49,7 @@ export function AppDomains({ app, changed }: { app: App; changed: () => void }) 
               <RemoveButton
                 what={cname}
                 text="Requests for that name are not answered by this app any more."
-                work={() => call('DELETE /apps/{app}/cname', { params, body: { cname } } as never)}
+                work={() => call('DELETE /apps/{app}/cname', { params, body: { cname } })}
                 onDone={changed}
               />
             ),

@@ -62,9 +62,9 @@ function About({ app, changed }: { app: App; changed: () => Promise<void> }) {
   });
   const save = async ({ description = '', team = '', pool = '', plan = '' }: Record<string, string>): Promise<void> => {
     const params = { app: app.Name };
-    await call('PUT /apps/{app}', { params, body: { description, teamOwner: team, pool } } as never);
+    await call('PUT /apps/{app}', { params, body: { description, teamOwner: team, pool } });
     if (plan !== (app.plan?.name ?? '')) {
-      const work = await begin('POST /apps/{app}/plan', { params, body: { plan } } as never);
+      const work = await begin('POST /apps/{app}/plan', { params, body: { plan } });
       void runTask(`Plan ${plan} for ${app.Name}`, work).then(changed);
     }
     await changed();
@@ -129,7 +129,7 @@ function Danger({ app }: { app: App }) {
         <p class="muted">This cannot be undone.</p>
         <ActButton
           task={`Remove ${app.Name}`}
-          work={(said) => perform('DELETE /apps/{app}', said, { params: { app: app.Name } } as never)}
+          work={(said) => perform('DELETE /apps/{app}', said, { params: { app: app.Name } })}
           look="danger"
           question={{
             title: `Remove ${app.Name}?`,

@@ -31,7 +31,7 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
     // Says what is wrong with the text.
     const values = Object.fromEntries(readEnvFile(text));
     const query = { private: isPrivate === 'on', noRestart: isLater };
-    const work = await begin('POST /apps/{app}/env', { params: { app: app.Name }, query, body: values } as never);
+    const work = await begin('POST /apps/{app}/env', { params: { app: app.Name }, query, body: values });
     void runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, work);
     onClose();
   };

@@ -29,7 +29,7 @@ export default function Instance({ params: { instance: name = '' } }: { params: 
       >
         {instance.data.value !== undefined && <Change instance={instance.data.value} changed={changed} />}
         <ActButton
-          work={() => call('DELETE /services/instances/{instance}', { params, query: {} } as never)}
+          work={() => call('DELETE /services/instances/{instance}', { params, query: {} })}
           done={`${name} is removed.`}
           look="danger"
           question={{
