@@ -24,11 +24,6 @@ interface GitSessionsOptions {
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly disk: Pick<DiskUse, 'demandSome'>;
   readonly logger: Logger;
-  /** Git processes at one time, for all users together and for one. */
-  readonly maxSessions?: number;
-  readonly maxSessionsPerUser?: number;
-  /** Milliseconds without a byte in either direction after which a session is ended; a deploy is never silent that long, because git itself sends signs of life. */
-  readonly idleTimeoutMs?: number;
 }
 
 interface GitSessionRequest {
@@ -63,15 +58,16 @@ export interface GitSessions {
 }
 
 const CLOSE_GRACE_MS = 5_000;
+/** Git processes at one time, for all users together and for one. */
 const MAX_SESSIONS = 64;
 const MAX_SESSIONS_PER_USER = 16;
+/** Without a byte in either direction; a deploy is never silent that long, because git itself sends signs of life. */
 const IDLE_TIMEOUT_MS = 600_000;
 
 export function createGitSessions(options: GitSessionsOptions): GitSessions {
-  const { repositories, apps, audit, deploys, disk, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
-  const { maxSessions = MAX_SESSIONS, maxSessionsPerUser = MAX_SESSIONS_PER_USER } = options;
+  const { repositories, apps, audit, deploys, disk, logger } = options;
   const pushes = new Pushes({ repositories, deploys, logger });
-  const slots = new Slots(maxSessions, maxSessionsPerUser);
+  const slots = new Slots();
 
   async function authorise({ caller, app, service }: GitSessionRequest): Promise<void> {
     try {
@@ -101,7 +97,7 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
       const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
       const connection = connect();
       const signal = AbortSignal.any([connection.signal, cut.signal]);
-      const leave = join(git, { ...connection, signal }, idleTimeoutMs);
+      const leave = join(git, { ...connection, signal });
       try {
         return await pushes.accompany(git, { caller, app, signal, closing: closing.signal });
       } finally {
@@ -136,21 +132,14 @@ function beingStopped(): PlatformError {
 
 /** Who has how many git processes. */
 class Slots {
-  readonly #all: number;
-  readonly #each: number;
   readonly #taken = new KeyedCounter();
   #total = 0;
 
-  constructor(all: number, each: number) {
-    this.#all = all;
-    this.#each = each;
-  }
-
   take(user: string): () => void {
     const own = this.#taken.of(user);
-    if (this.#total >= this.#all || own >= this.#each) {
+    if (this.#total >= MAX_SESSIONS || own >= MAX_SESSIONS_PER_USER) {
       const whose =
-        own >= this.#each ? 'You have too many git requests running.' : 'Too many git requests are running.';
+        own >= MAX_SESSIONS_PER_USER ? 'You have too many git requests running.' : 'Too many git requests are running.';
       throw new PlatformError('unavailable', whose, { hint: 'Try again in a moment.' });
     }
     const leave = this.#taken.enter(user);
@@ -163,10 +152,10 @@ class Slots {
 }
 
 /** Lets the bytes flow, until nothing has flowed for too long; the answer takes the two apart again. */
-function join(git: GitServiceProcess, connection: GitConnection, idleTimeoutMs: number): () => void {
+function join(git: GitServiceProcess, connection: GitConnection): () => void {
   const { input, output, errors, signal } = connection;
   const end = (): void => git.end();
-  const idle = setTimeout(end, idleTimeoutMs);
+  const idle = setTimeout(end, IDLE_TIMEOUT_MS);
   const alive = (): void => {
     idle.refresh();
   };

@@ -10,7 +10,6 @@ const MAX_PER_ADDRESS = 128;
 interface VisitorsOptions {
   /** Milliseconds a connection may take to show a known key. */
   readonly authTimeoutMs?: number;
-  readonly maxConnections?: number;
 }
 
 interface Visitor {
@@ -24,9 +23,9 @@ export class Visitors {
   readonly #gate: ConnectionGate;
   readonly #byPeer = new Map<string, Visitor>();
 
-  constructor({ authTimeoutMs = AUTH_TIMEOUT_MS, maxConnections = MAX_CONNECTIONS }: VisitorsOptions) {
+  constructor({ authTimeoutMs = AUTH_TIMEOUT_MS }: VisitorsOptions) {
     this.#authTimeoutMs = authTimeoutMs;
-    this.#gate = new ConnectionGate({ most: maxConnections, mostPerAddress: MAX_PER_ADDRESS });
+    this.#gate = new ConnectionGate({ most: MAX_CONNECTIONS, mostPerAddress: MAX_PER_ADDRESS });
   }
 
   /** False for one that there is no room for: it has been closed. */

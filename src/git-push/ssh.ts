@@ -27,7 +27,6 @@ interface SshDoorOptions {
   readonly logger: Logger;
   /** Milliseconds a connection may take to show a known key. */
   readonly authTimeoutMs?: number;
-  readonly maxConnections?: number;
 }
 
 export interface SshDoor {

@@ -9,8 +9,6 @@ interface HeartbeatsOptions {
   readonly onStuck: (pid: number) => void;
   readonly checkMs?: number;
   readonly stuckMs?: number;
-  /** Also for one that waits for the processor or the disk. */
-  readonly starvedMs?: number;
 }
 
 interface Watched {
@@ -26,6 +24,7 @@ const STUCK_MS = 1_250;
 /** Of that: whoever has beaten since is not asked about, which takes reading a file of the kernel. */
 const QUIET = 0.4;
 const SUSPICIONS = 3;
+/** Also for one that waits for the processor or the disk. */
 const STARVED_MS = 20_000;
 /** Of the kernel's clock in /proc. */
 const TICK_MS = 10;
@@ -37,7 +36,7 @@ export class Heartbeats {
   #lastCheck = 0;
 
   constructor(options: HeartbeatsOptions) {
-    this.#options = { checkMs: CHECK_MS, stuckMs: STUCK_MS, starvedMs: STARVED_MS, ...options };
+    this.#options = { checkMs: CHECK_MS, stuckMs: STUCK_MS, ...options };
   }
 
   /** The process shows a sign of life; the first one begins to watch it. Costs next to nothing, so it may be told of each. */
@@ -79,11 +78,11 @@ export class Heartbeats {
   }
 
   #isStuck(pid: number, watched: Watched): boolean {
-    const { stuckMs, starvedMs } = this.#options;
+    const { stuckMs } = this.#options;
     const silentMs = performance.now() - watched.lastBeat;
     if (silentMs < stuckMs * QUIET) return false;
     watched.cpuMs ??= cpuMsOf(pid);
-    if (silentMs < stuckMs || silentMs >= starvedMs) return silentMs >= starvedMs;
+    if (silentMs < stuckMs || silentMs >= STARVED_MS) return silentMs >= STARVED_MS;
     const cpuMs = cpuMsOf(pid);
     if (cpuMs === null || watched.cpuMs === null) return false;
     const isBusy = cpuMs - watched.cpuMs >= (stuckMs * (1 - QUIET)) / 2;
