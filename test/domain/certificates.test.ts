@@ -7,11 +7,12 @@ import {
   MemoryAuthority,
   type WorldOptions,
 } from '../support/certificate-world.ts';
-import { IssueFailure } from '../../src/domain/certificates/authority.ts';
+import { type CertificateAuthority, IssueFailure, type IssueRequest } from '../../src/domain/certificates/authority.ts';
 import type { CertificateRecord } from '../../src/domain/certificates/certificate.ts';
 import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Webhook } from '../../src/domain/webhooks/webhook.ts';
+import { newKey } from '../../src/lib/x509/names.ts';
 
 const worlds: CertificateWorld[] = [];
 afterEach(() => Promise.all(worlds.splice(0).map((world) => world.dispose())));
@@ -176,6 +177,44 @@ describe('an attempt', () => {
     world.authority.fault = () => new IssueFailure('rate_limited', 'ca.test says: too many', { retryAt });
     await world.upkeep.round();
     expect((await only(world)).nextAttemptAt).toBe(retryAt.toISOString());
+  });
+
+  it('takes nothing in place of what works that is for another key, for other names, or over', async () => {
+    const answers: Record<string, (issue: CertificateAuthority['issue'], request: IssueRequest) => Promise<string>> = {
+      'it is for another key': (issue, request) => issue({ ...request, key: newKey() }),
+      'it is for other names': (issue, request) => issue({ ...request, names: ['other.example.com'] }),
+    };
+    for (const [why, answer] of Object.entries(answers)) {
+      let isBad = false;
+      const authorities = (first: MemoryAuthority): CertificateAuthority[] => {
+        const good = first.authority();
+        return [{ ...good, issue: (request) => (isBad ? answer(good.issue, request) : good.issue(request)) }];
+      };
+      const world = await start({ wildcard: false, authorities });
+      await world.addApps('shop');
+      await world.upkeep.round();
+      const before = world.set().certificates;
+      isBad = true;
+      world.pass(44 * DAY_MS);
+      await world.upkeep.round();
+      expect(await only(world), why).toMatchObject({
+        ...{ state: 'failed', cause: 'authority_refuses' },
+        problem: `The certificate that the authority sent cannot be used: ${why}.`,
+      });
+      expect(world.set().certificates, why).toEqual(before);
+    }
+  });
+
+  it('of a certificate that has expired already is none', async () => {
+    const world = await start({ wildcard: false });
+    world.authority.lifeMs = -60_000;
+    await world.addApps('shop');
+    await world.upkeep.round();
+    expect(await only(world)).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('it has expired') as string,
+    });
+    expect(presented(world)).toEqual([]);
   });
 
   it('goes to the second authority when the first one is away, and not when the name is wrong', async () => {

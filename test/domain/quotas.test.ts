@@ -29,6 +29,19 @@ describe('the apps of a user', () => {
     await here.remove('first');
     await here.createApp('second');
   });
+
+  it('that are more than a lowered limit leave none, not fewer than none', async () => {
+    const here = (world = await startDomain(limits(3, null)));
+    for (const name of ['first', 'second', 'third']) await here.createApp(name);
+    const { store } = here.machine;
+    const createdAt = new Date().toISOString();
+    await store.transact(async (tx) => {
+      if ((await tx.user(ANN.email)) === null)
+        await tx.insertUser({ email: ANN.email, passwordHash: '', isAdmin: false, createdAt });
+      await tx.setUserLimit(ANN.email, 1);
+    });
+    await expect(here.createApp('fourth')).rejects.toMatchObject({ details: { available: 0, requested: 1 } });
+  });
 });
 
 describe('the units of an app', () => {

@@ -1,6 +1,8 @@
 /** What grows is kept within bounds, and nothing that somebody may still want is taken. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { OWN_EVENT } from '../../src/domain/audit/events.ts';
 import { createRetention } from '../../src/domain/retention.ts';
+import { randomHex } from '../../src/lib/ids.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
@@ -19,8 +21,8 @@ describe('retention', () => {
   });
   afterEach(() => world.dispose());
 
-  const retention = () => {
-    const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
+  const retention = (store = world.machine.store) => {
+    const { artifacts, imageRegistry, builder, settings, now } = world.machine;
     return createRetention({
       store,
       auditLog: world.parts.auditLog,
@@ -75,6 +77,61 @@ describe('retention', () => {
     expect(await releases()).toHaveLength(13);
     await retention().run(unstopped());
     expect(await releases()).toHaveLength(10);
+  });
+
+  it('leaves an app alone of which a deploy goes on, for it may be about to use old code', async () => {
+    await world.deploy('shop');
+    await setEnv(12);
+    const { signal } = new AbortController();
+    const queued = world.parts.queue.enter({ id: randomHex(24), app: 'shop', by: ANN.email, ref: '', signal });
+    queued.stage = 'switching';
+    await retention().run(unstopped());
+    expect(await releases()).toHaveLength(13);
+    queued.leave();
+    await retention().run(unstopped());
+    expect(await releases()).toHaveLength(10);
+  });
+
+  it('lets what was refused take a fifth of all events at most, the newest', async () => {
+    const { store } = world.machine;
+    await store.transact(async (tx) => {
+      for (let n = 0; n < 260; n += 1) {
+        const at = new Date(world.machine.now().getTime() + n).toISOString();
+        const about = { ...OWN_EVENT, action: 'app.remove', target: `app:shop-${n}`, detail: '' };
+        await tx.insertEvent({ ...about, error: 'access.denied', id: randomHex(24), at, endedAt: at, isRefusal: true });
+      }
+    });
+    const done = (await store.events(1_000)).filter(({ isRefusal }) => !isRefusal);
+    await retention().run(unstopped());
+    const left = await store.events(1_000);
+    const refused = left.filter(({ isRefusal }) => isRefusal).map(({ target }) => target);
+    expect([refused.length, refused[0], refused.at(-1)]).toEqual([200, 'app:shop-259', 'app:shop-60']);
+    expect(left.filter(({ isRefusal, action }) => !isRefusal && action !== 'event.forget')).toEqual(done);
+  });
+
+  it('removes the packs of pushes that were cut off, and none that a repository has got meanwhile', async () => {
+    const { store } = world.machine;
+    const at = world.machine.now().toISOString();
+    const part = { app: 'shop', part: 0, data: Uint8Array.of(1), at };
+    const isThere = async (pack: string): Promise<boolean> => (await store.packPart('shop', pack, 0)) !== null;
+    await store.transact(async (tx) => {
+      for (const pack of ['stray', 'late']) await tx.putPackPart({ ...part, pack });
+    });
+    await retention().run(unstopped());
+    expect([await isThere('stray'), await isThere('late')]).toEqual([true, true]);
+    world.machine.pass(2 * DAY_MS);
+    const late = { id: 'late', digest: 'd', bytes: 1, parts: 1 };
+    const record = { app: 'shop', id: 'r', version: 1, head: 'refs/heads/main', refs: {}, packs: [late], shallow: [] };
+    const racing: typeof store = {
+      ...store,
+      async strayPacks(before) {
+        const found = await store.strayPacks(before);
+        await store.transact((tx) => tx.putRepository(record));
+        return found;
+      },
+    };
+    await retention(racing).run(unstopped());
+    expect([await isThere('stray'), await isThere('late')]).toEqual([false, true]);
   });
 
   it('forgets old events, old deploys and what they printed', async () => {

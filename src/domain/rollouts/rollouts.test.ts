@@ -130,6 +130,36 @@ describe('what is not committed', () => {
     await expectSound(world);
   });
 
+  it('fails with a unit that dies when all of them are up and nothing is committed yet', async () => {
+    await world.deploy('shop');
+    const { store } = world.machine;
+    // The failures of the router are read before the first step, and then for the commit.
+    let reads = 0;
+    world.faults.on('router.traffic', async () => {
+      reads += 1;
+      const fresh = (await store.units('shop')).find((unit) => unit.release === 2);
+      if (reads < 2 || fresh?.state !== 'started') return;
+      await world.machine.units.kill(fresh.id);
+      await until(async () => (await store.unit(fresh.id))?.state === 'error', { what: 'its death to be noted' });
+    });
+    await expect(world.deploy('shop')).rejects.toMatchObject({ details: { cause: 'exited' } });
+    expect((await world.useCases.apps.info(ANN, 'shop')).app.release).toBe(1);
+    expect(await ask('/')).toBe(200);
+  });
+
+  it('gives way to what somebody else has made of the app meanwhile, by whatever way', async () => {
+    await world.deploy('shop');
+    const { store } = world.machine;
+    const starting = world.faults.hold('provisioner.ready');
+    const slow = world.setEnv('shop', { COLOR: 'red' });
+    await starting.reached;
+    await store.transact((tx) => tx.updateApp('shop', { desired: 'stopped' }));
+    starting.release();
+    await expect(slow).rejects.toMatchObject({ code: 'app.busy' });
+    expect(await store.app('shop')).toMatchObject({ desired: 'stopped', release: 1 });
+    expect(await store.env('shop')).toEqual([]);
+  });
+
   it('is cancelled when the pusher leaves', async () => {
     await world.deploy('shop');
     const leaving = new AbortController();

@@ -61,6 +61,18 @@ describe('the route table', () => {
     expect(reads).not.toHaveBeenCalled();
   });
 
+  it('has no app that is being removed, whether all are read or that one alone', async () => {
+    await world.createApp('blog');
+    const { store } = world.machine;
+    const apps = () => world.machine.table().routes.map(({ app }) => app);
+    await store.transact((tx) => tx.updateApp('shop', { removing: true }));
+    await world.parts.routes.publish('shop');
+    expect(apps()).toEqual(['blog']);
+    await store.transact((tx) => tx.updateApp('blog', { removing: true }));
+    await world.parts.routes.publish();
+    expect(apps()).toEqual([]);
+  });
+
   it('follows a unit that dies without reading other apps', async () => {
     await world.createApp('blog');
     const reads = vi.spyOn(world.machine.store, 'allUnits');
