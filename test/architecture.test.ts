@@ -274,17 +274,6 @@ function findCycle(all: readonly SourceFile[]): string[] | null {
   return null;
 }
 
-it('ARCHITECTURE.md names every contract', () => {
-  const page = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const contracts = program.filter(
-    ({ name, text }) => name.startsWith('src/domain/') && /^(?:\/\*\*| \*) Contract: /m.test(text),
-  );
-  const isNamed = ({ text }: SourceFile): boolean =>
-    [...text.matchAll(/^export interface (\w+)/gm)].some(([, one]) => page.includes(`\`${one}\``));
-  expect(contracts.length).toBeGreaterThan(20);
-  expect(contracts.filter((file) => !isNamed(file)).map(({ name }) => name)).toEqual([]);
-});
-
 describe('what is loaded at the start', () => {
   it('by control, the edge and the keeper leaves out what most of them never need', () => {
     const rare = [

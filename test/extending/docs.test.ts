@@ -34,3 +34,16 @@ it('every kind of backend with a conformance suite is in the guide', async () =>
     if (isThere) expect(guide).toContain(suite);
   }
 });
+
+it('ARCHITECTURE.md names every contract of the domain', async () => {
+  const page = await read('ARCHITECTURE.md');
+  const files = await readdir(new URL('src/domain', root), { recursive: true });
+  const texts = await Promise.all(
+    files.filter((name) => name.endsWith('.ts')).map((name) => read(`src/domain/${name}`)),
+  );
+  const contracts = texts
+    .filter((text) => /^(?:\/\*\*| \*) Contract: /m.test(text))
+    .map((text) => [...text.matchAll(/^export interface (\w+)/gm)].map(([, name]) => name));
+  expect(contracts.length).toBeGreaterThan(20);
+  expect(contracts.filter((names) => !names.some((name) => page.includes(`\`${name}\``)))).toEqual([]);
+});
