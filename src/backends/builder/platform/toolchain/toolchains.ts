@@ -16,6 +16,7 @@ import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { fillAll } from '../templates.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
+import { newestOfEach } from './newest-of-each.ts';
 import { SYSTEM_PATH, TOOLCHAIN_TENANT } from './programs.ts';
 import type { Inherited } from './machine-settings.ts';
 import type { FoundProgram } from './programs.ts';
@@ -27,6 +28,8 @@ const TEMPORARY = '.tmp-';
 const LEFT_MS = 25 * 3_600_000;
 const MAX_LINES = 20_000;
 const LIST_MS = 60 * 60 * 1000;
+/** Of the versions that there are, so many are named to people. */
+const NAMED = 12;
 
 export interface FetchedTool {
   readonly version: string;
@@ -281,9 +284,7 @@ function versionList(text: string): string[] {
 }
 
 function noVersion(tool: Tool, range: string, installed: string | null, versions: readonly string[]): Failure {
-  const latest = new Map<string, string>();
-  for (const version of versions) if (!version.includes('-')) latest.set(version.split('.')[0] ?? '', version);
-  const offered = [...latest.values()].slice(-12).join(', ');
+  const offered = newestOfEach(versions, NAMED).join(', ');
   const { wanted = null } = tool;
   const change = wanted === null ? '' : ` Change ${wanted.from} and push again.`;
   return new Failure('toolchain_missing', `No version of ${tool.program} matches "${wanted?.text ?? range}".`, {
