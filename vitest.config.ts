@@ -28,7 +28,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(6, availableParallelism()),
     // Bounds against hanging, not measures of speed.
     testTimeout: 240_000,
     // What is waited for comes in milliseconds, unless the machine is busy.

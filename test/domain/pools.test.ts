@@ -37,6 +37,9 @@ async function recordOf(world: DomainWorld, app = 'shop') {
   return { pool: known?.pool, release: await world.machine.store.release(app, known?.release ?? 0) };
 }
 
+/** Of each client between two requests: they would take the whole processor from what is tested. */
+const PAUSE_MS = 5;
+
 /** Asks an app all the time, over connections of their own. */
 function asking(world: DomainWorld, app: string, clients: number) {
   const [host = '', port = ''] = world.machine.router.listen.split(':');
@@ -54,7 +57,10 @@ function asking(world: DomainWorld, app: string, clients: number) {
       });
     });
   const all = Array.from({ length: clients }, async () => {
-    for (; isGoing; answers += 1) await ask();
+    for (; isGoing; answers += 1) {
+      await ask();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
   });
   return {
     more: async (count: number) => {

@@ -60,7 +60,6 @@ const HEAVY = [
   'src/backends/store/sql/sql-store.test.ts',
   'test/domain/rollback.test.ts',
   'test/domain/pools.test.ts',
-  'src/backends/log-store/sql/freed-room.test.ts',
   'test/domain/crash-deploys.test.ts',
   'test/domain/crash-changes.test.ts',
   'test/domain/service-sequences.test.ts',

@@ -9,6 +9,7 @@ import { createGitWorld, type GitWorld } from '../../../../../test/support/git-w
 import { gate, missingPrograms } from '../../../../../test/support/programs.ts';
 import { createTestDatabase } from '../../../../../test/support/postgres.ts';
 import { skipFor } from '../../../../../test/support/skips.ts';
+import { SLOW } from '../../../../../test/support/slow.ts';
 import { tarOf } from '../../../../../test/support/tar-writer.ts';
 import type { Store } from '../../../../domain/store.ts';
 import { SILENT } from '../../../../lib/logger.ts';
@@ -78,7 +79,8 @@ if (hasGit) {
   });
 }
 
-const database = missing !== '' ? null : await createTestDatabase();
+/** With what takes long on PostgreSQL, too: what git costs is the same, and the store itself is tested on both. */
+const database = missing === '' && SLOW ? await createTestDatabase() : null;
 const kinds: readonly SqlStoreOptions['kind'][] = database === null ? ['sqlite'] : ['sqlite', 'postgres'];
 
 describe.each(kinds)('two git hosts on one store (%s)', skipFor(missing), (kind) => {
