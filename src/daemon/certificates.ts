@@ -33,7 +33,7 @@ export interface CertificateBackends {
   readonly dns: DnsRecords | null;
   /** One certificate for all names below the domain. */
   readonly wildcard: boolean;
-  /** It is proven by a record that stays. */
+  /** Proven by a DNS record that the operator leaves in place. */
   readonly persists: boolean;
   /** Names are looked at before an authority is asked. */
   readonly looks: boolean;

@@ -211,7 +211,7 @@ export const RULES = {
   'healer.list': user,
   'healer.run': user,
   'healer.recent': admin,
-  // What is about no app is for admins.
+  // Healing something that belongs to no app is for admins.
   'healer.heal': appTeam,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;

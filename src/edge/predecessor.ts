@@ -4,7 +4,7 @@ import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
 
-/** Both serve meanwhile. */
+/** Meanwhile both processes serve. */
 const RETIRE_MS = 45_000;
 const ANSWER_MS = 5_000;
 

@@ -27,7 +27,7 @@ interface Worker {
   readonly link: Link;
   /** Descriptor of its live counts (live-counts.ts). */
   readonly countsFd: number;
-  /** It accepts, and another one takes its place when it is lost. */
+  /** The worker accepts connections, and is replaced when it dies. */
   isServing: boolean;
 }
 
@@ -186,7 +186,7 @@ export class WorkerGroup implements Serving {
     });
   }
 
-  /** It would hold up every change of the routes. */
+  /** A worker that does not confirm tables: every change of the routes would wait for it. */
   #endStuck(pid: number): void {
     this.#log.line(`worker ${pid} does not answer any more and is ended`);
     for (const { process: child } of this.#all) if (child.pid === pid) child.kill('SIGKILL');

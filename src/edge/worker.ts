@@ -36,11 +36,11 @@ export function runWorker(options: EdgeOptions, log: EdgeLog): void {
   };
   process.once('disconnect', () => process.exit(0));
   answerOver(process, act);
-  const tell = (news: WorkerNews): void => {
+  const report = (news: WorkerNews): void => {
     if (process.connected) process.send?.(news);
   };
-  plane.reportTraffic((counts) => tell({ counts }), new LiveCounts(countsDescriptor(options.tls !== null)));
-  setInterval(() => tell({ beat: true }), BEAT_MS).unref();
+  plane.reportTraffic((counts) => report({ counts }), new LiveCounts(countsDescriptor(options.tls !== null)));
+  setInterval(() => report({ beat: true }), BEAT_MS).unref();
   // Signals are for the first process; a terminal sends them to all.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 }

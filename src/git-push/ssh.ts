@@ -65,7 +65,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     speedUp();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Whoever is still there answers to signs of life.
+    // A client that is still there answers keep-alive messages.
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
     // Nobody else hears of an error before the protocol has the socket.
     socket.on('error', () => {});

@@ -104,7 +104,7 @@ export class Networks {
 
   #prepareNext(): void {
     this.#prepared ??= this.#prepare();
-    // Whoever takes it hears of it.
+    // A rejection reaches the one who takes the prepared network.
     this.#prepared.catch(() => undefined);
   }
 

@@ -4,7 +4,7 @@ import { findProgram } from '../lib/find-program.ts';
 import { Networks, type NetworksOptions } from './networks.ts';
 
 interface NetworksProbe extends Omit<NetworksOptions, 'tools'> {
-  /** They are known to work here: none is tried, and nobody waits for the first. */
+  /** Networks are known to work here: skips the trial, and does not wait until one is prepared. */
   readonly areProven: boolean;
 }
 

@@ -17,7 +17,7 @@ export function childEnd(sandbox: Pick<Sandbox, 'kill'>, process: SandboxProcess
     if (child.exitCode === null && child.signalCode === null) child.once('exit', settle);
     else settle();
   });
-  // Whoever waits for it is told.
+  // A rejection reaches those who await it.
   ended.catch(() => undefined);
   return { ended, end: () => void sandbox.kill({ rootPid, rootStart, id }, 'SIGKILL').catch(fail) };
 }

@@ -151,7 +151,7 @@ function readFrom(text: string, path: string): number {
   return file;
 }
 
-/** It waits for that before it does anything, for until then it is nobody. */
+/** The process waits for its user map before it does anything: until then it has no user. */
 async function mapUsers(pid: number, map: string, ready: Socket): Promise<void> {
   ready.on('error', () => undefined);
   for (const name of ['uid_map', 'gid_map']) await writeFile(`/proc/${pid}/${name}`, map);

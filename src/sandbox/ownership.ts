@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const BATCH = 500;
-/** Some milliseconds. */
+/** Changed by this process itself, which takes some milliseconds. */
 const FEW = 500;
 
 /**
@@ -26,7 +26,7 @@ export async function handOver(path: string, uid: number): Promise<void> {
   if (top.isDirectory()) {
     await chown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     await chmod(path, mode);
-    // Whoever had it before may still be inside.
+    // Processes of the owner before may still have it open.
     const few = top.uid === process.getuid?.() ? fewBelow(path) : null;
     if (few === null) await handOverMany(path, uid);
     else for (const entry of few) handOverOne(entry, uid);

@@ -58,7 +58,7 @@ export interface SandboxRoot {
   readonly gid: number;
   /** By which the root knows the uid; absent: none that is known. */
   readonly name?: string;
-  /** It is the platform's and everybody's: it is read-only. */
+  /** Shared by the platform and all apps, so it is mounted read-only. */
   readonly isShared?: boolean;
 }
 

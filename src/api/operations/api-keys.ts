@@ -12,7 +12,7 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'GET',
     path,
     access: 'user',
-    // It may make the key, and every look at it is recorded.
+    // A GET that may create the key, and is recorded each time.
     changesState: true,
     shape: 'apiKey',
     errors: [],

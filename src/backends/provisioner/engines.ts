@@ -19,10 +19,10 @@ import type {
   UnitExited,
   UnitSpec,
   SeenUnit,
-  Tell,
   UnitUsage,
 } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
+import type { Say } from '../../domain/say.ts';
 
 /** Between the name of an engine and its handle. Of units whose placement names none, handles have neither. */
 const MARK = '|';
@@ -84,8 +84,8 @@ class EngineSet implements Engines {
     return named === undefined ? handle : `${named}${MARK}${handle}`;
   }
 
-  ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null> {
-    return this.#home(id).ready(id, check, signal, tell);
+  ready(id: string, check: ReadyCheck, signal: AbortSignal, say?: Say): Promise<Address | null> {
+    return this.#home(id).ready(id, check, signal, say);
   }
 
   probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {

@@ -154,7 +154,7 @@ export class Audit implements RefusalLog {
   }
 }
 
-/** Whoever tries again and again is told of once an hour. */
+/** A quota that is reached is announced once in so long, however often it is tried. */
 const QUOTA_QUIET_MS = 60 * 60_000;
 
 async function announceQuota(tx: StoreWriter, { target, actor, action, endedAt }: PlatformEvent): Promise<void> {

@@ -71,7 +71,7 @@ export interface EventWriter {
   deleteOldRefusals(bounds: { readonly keep: number; readonly batch: number }): Promise<Forgotten>;
 }
 
-/** What is the same of all that the platform does of its own. */
+/** Fields that all events of the platform itself have in common. */
 export const OWN_EVENT = {
   ...{ actor: 'tancho', token: '', address: '', error: '', isRefusal: false, deploy: '' },
   changes: [],

@@ -22,7 +22,7 @@ export type CancelElsewhere = (id: string, by: string) => Promise<void>;
 
 export function createCancelElsewhere({ store, queue, news }: CancelElsewhereDeps): CancelElsewhere {
   news.on('cancel', (subject) => {
-    // Whoever asks does so again and again.
+    // Messages may have been lost; the one who cancels repeats its own until the deploy is over.
     if (subject === null) return;
     const [id = '', ...by] = subject.split(' ');
     void queue.cancel(id, cancelledBy(by.join(' ')));

@@ -80,10 +80,10 @@ async function startOne(units: Units, unit: Unit, { plan, staying }: Judged, sig
   const done = isRouted(release, unit.process) ? 'to be ready' : 'to stay up';
   const waiting = setTimeout(() => say(`       waiting for ${name} ${done}`), SILENCE_MS);
   try {
-    const tell = (text: string): void => say(`       ${name} ${text}`);
+    const announce = (text: string): void => say(`       ${name} ${text}`);
     // Beside units that stay it is one of them: an engine that keeps equal ones together spreads and spares them together.
     const joins = staying.has(unit.process) ? app.rollout : null;
-    const options = { isNew, ...(isNewRelease && { tell }), ...(joins !== null && { joins }) };
+    const options = { isNew, ...(isNewRelease && { say: announce }), ...(joins !== null && { joins }) };
     const { address } = await units.start(unit, release, signal, options);
     say(`       ${name} is up${address === null ? '' : ` on port ${address.port}`}`);
   } finally {

@@ -44,7 +44,7 @@ export interface Route {
   readonly https: 'redirect' | 'both';
 }
 
-/** What is absent is off. */
+/** Settings that are absent are off. */
 export interface RouteRules {
   /** Every request is answered 503, with this HTML; '' for the router's own page. */
   readonly maintenance?: { readonly page: string };

@@ -9,6 +9,7 @@ import type { Address } from './unit.ts';
 import type { Placement } from '../pools/placement.ts';
 import type { HealthCheck } from '../apps/app.ts';
 import type { LivenessCheck } from './liveness-check.ts';
+import type { Say } from '../say.ts';
 
 export interface UnitSpec {
   readonly id: string;
@@ -122,9 +123,6 @@ export interface ReadyCheck {
   /** A process that does not listen is ready when it has stayed alive for so long; of no meaning for others. */
   readonly watchMs: number;
 }
-
-/** Gets a sentence for people. */
-export type Tell = (text: string) => void;
 
 export type Probe = { readonly address: Address; readonly timeoutMs: number } & (
   { readonly kind: 'accept' } | { readonly kind: 'http'; readonly healthCheck: HealthCheck }
@@ -267,7 +265,7 @@ export interface Provisioner {
    * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides. `tell` gets what people
    * should know about how it serves, such as another port than they were told.
    */
-  ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null>;
+  ready(id: string, check: ReadyCheck, signal: AbortSignal, say?: Say): Promise<Address | null>;
 
   /**
    * Looks once whether a unit that serves still does. `accept` fails where nothing listens, and where nobody accepts what comes: a

@@ -20,9 +20,10 @@ import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Engines } from './engines.ts';
-import type { Tell, UnitExited } from './provisioner.ts';
+import type { UnitExited } from './provisioner.ts';
 import { Failure } from '../failure.ts';
 import { unitSpec } from './unit-spec.ts';
+import type { Say } from '../say.ts';
 
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
@@ -45,7 +46,7 @@ interface UnitsDeps {
 interface StartOptions {
   /** Of a release that nothing has run yet: what does not listen is watched for longer. */
   readonly isNew?: boolean;
-  readonly tell?: Tell;
+  readonly say?: Say;
   /** The rollout whose equal units it is to be one of; absent: its own. */
   readonly joins?: string;
 }
@@ -253,7 +254,7 @@ export class Units {
     const timeoutMs = limit === undefined ? settings.startTimeoutMs : limit * 1000;
     const watchMs = this.#watchMs(unit, release, options);
     const check = { healthCheck, listens: spec.listens, timeoutMs, watchMs };
-    const address = await provisioner.ready(unit.id, check, signal, options.tell);
+    const address = await provisioner.ready(unit.id, check, signal, options.say);
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));
     return { ...known, state: 'started', handle, address };

@@ -22,7 +22,7 @@ const STREAMS = 100;
 /** As much of a body may be under way to a unit that does not read. */
 const WINDOW_BYTES = 131_072;
 const SESSION_MB = 16;
-/** So many streams may be given up by the client at once, and a second later on: more is an attack (rapid reset). */
+/** Streams that a client may reset in a burst, and per second after it: more is the attack "rapid reset". */
 const RESET_BURST = 200;
 const RESETS_PER_SECOND = 20;
 /** Frames that break the rules, and streams beyond the limit, that are borne before the connection ends. */

@@ -41,7 +41,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
   /** The client has closed its sending side. */
   #ended = false;
   /** Whoever is at work knows it. */
-  #toldEnd = false;
+  #endReported = false;
   #lingering = false;
   #gone = false;
   readonly #written = (): void => {
@@ -110,7 +110,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
     this.blocked = this.#socket.writableLength > 0;
   }
 
-  /** Both leave in one system call. */
+  /** Writes both in one system call. */
   beginAnswer(head: string, body: Buffer): void {
     const from = body.byteOffset - head.length;
     if (from < 0) {
@@ -151,7 +151,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
     this.#user = null;
     if (!keepAlive || this.#plane.stopping) this.#linger();
     else this.arm(this.#plane.settings.timeouts.idleMs);
-    this.#toldEnd = false;
+    this.#endReported = false;
     this.pump();
   }
 
@@ -171,7 +171,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
 
   handTo(tunnel: ClientUser): void {
     this.#user = tunnel;
-    this.#toldEnd = false;
+    this.#endReported = false;
   }
 
   closeWhenIdle(): void {
@@ -184,7 +184,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
     this.#pumping = true;
     while (this.#stash !== null && !this.#gone && this.#step(this.#stash));
     this.#pumping = false;
-    if (this.#ended && this.#stash === null) this.#tellEnd();
+    if (this.#ended && this.#stash === null) this.#reportEnd();
     const pause = this.#stash !== null;
     if (pause === this.#paused || this.#gone) return;
     this.#paused = pause;
@@ -333,9 +333,9 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
   }
 
   /** Nothing more comes of the client, and what came before has been worked off. */
-  #tellEnd(): void {
-    if (this.#toldEnd || this.#gone) return;
-    this.#toldEnd = true;
+  #reportEnd(): void {
+    if (this.#endReported || this.#gone) return;
+    this.#endReported = true;
     if (this.#user !== null) this.#user.clientEnded();
     else if (!this.#lingering) this.#linger();
   }

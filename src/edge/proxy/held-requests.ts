@@ -23,7 +23,7 @@ export class HeldRequests {
     if (held?.delete(applicant) === true && held.size === 0) this.#byApp.delete(app);
   }
 
-  /** Each looks for a unit again. */
+  /** Lets every held request choose a unit again. */
   release(): void {
     if (this.#byApp.size === 0) return;
     const all = [...this.#byApp.values()].flatMap((held) => [...held]);

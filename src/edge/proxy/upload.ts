@@ -32,7 +32,7 @@ export class Upload {
     return this.#permit !== null;
   }
 
-  /** So many bytes have come by now, and nothing of it is sent yet. */
+  /** Bytes that have come by now, while none of them is sent yet. */
   arrived(atHand: number): void {
     if (this.#isWhole(atHand)) this.close();
   }

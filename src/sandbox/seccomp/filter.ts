@@ -22,7 +22,7 @@ export const ALLOWED = 0x7fff0000;
 const FAILS = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
-/** It is there, but not for you. */
+/** The call exists, and is forbidden: EPERM. */
 export const REFUSED = FAILS | EPERM;
 /** Programs then do without it: what is newer than this list, and calls whose arguments a filter cannot see. */
 export const UNKNOWN = FAILS | ENOSYS;

@@ -8,7 +8,7 @@ const TELLING = new Set(['Ready', 'PodScheduled']);
 export function keptPod({ metadata, spec, status }: Pod): Pod {
   const own = status?.containerStatuses?.find(({ name }) => name === CONTAINER);
   return {
-    metadata: keptMetadata(metadata, [LABELS.group], [ANNOTATIONS.told]),
+    metadata: keptMetadata(metadata, [LABELS.group], [ANNOTATIONS.reported]),
     spec: { containers: [], ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }) },
     ...(status !== undefined && {
       status: {

@@ -186,8 +186,8 @@ class KubernetesProvisioner implements Provisioner {
       const ports = deployment.spec.template.spec.containers[0]?.ports ?? [];
       return [...bookOf(deployment)].map(([id, { end }]) => this.#seen({ id, app, end, listens: ports.length > 0 }));
     });
-    const told = new Set(seen.map(({ id }) => id));
-    const unseen = [...this.#pods.adopted()].filter((id) => !told.has(id) && this.#pods.troubleOf(id) !== null);
+    const reported = new Set(seen.map(({ id }) => id));
+    const unseen = [...this.#pods.adopted()].filter((id) => !reported.has(id) && this.#pods.troubleOf(id) !== null);
     return [...seen, ...unseen.map((id) => this.#seen({ id, app: '', end: null, listens: false }))];
   }
 

@@ -17,7 +17,7 @@ export const ANNOTATIONS = {
   /** Of a Deployment: its units, see unit-book.ts. */
   units: 'tancho.dev/units',
   /** Of a pod: how many ends of its container have been told. */
-  told: 'tancho.dev/told',
+  reported: 'tancho.dev/told',
   /** Of a pod: the lower, the sooner it goes when there are too many. */
   deletionCost: 'controller.kubernetes.io/pod-deletion-cost',
 } as const;

@@ -65,7 +65,7 @@ it('what is kept of a pod is all that is asked of it, and no more', () => {
     metadata: {
       ...{ name: 'a-1', namespace: 'apps', uid: '1', resourceVersion: '7', finalizers: ['x'] },
       labels: { ...ownLabels('ours'), [LABELS.group]: 'a', other: 'b' },
-      annotations: { [ANNOTATIONS.told]: '2', much: 'x'.repeat(1_000) },
+      annotations: { [ANNOTATIONS.reported]: '2', much: 'x'.repeat(1_000) },
     },
     spec: { ...pod('a-1', 'a').spec, serviceAccountName: 'default' },
     status: {
@@ -83,7 +83,7 @@ it('what is kept of a pod is all that is asked of it, and no more', () => {
   const kept = keptPod(whole);
   expect([lifeOf(kept), isOver(kept), isUnreachable(kept)]).toEqual([lifeOf(whole), false, true]);
   expect(kept.metadata.labels).toEqual({ [LABELS.group]: 'a' });
-  expect(kept.metadata.annotations).toEqual({ [ANNOTATIONS.told]: '2' });
+  expect(kept.metadata.annotations).toEqual({ [ANNOTATIONS.reported]: '2' });
   expect([kept.status?.podIP, kept.spec.nodeName, kept.metadata.uid]).toEqual(['10.0.0.7', 'node-1', '1']);
   expect(JSON.stringify(kept).length).toBeLessThan(JSON.stringify(whole).length / 2);
   expect(

@@ -19,7 +19,7 @@ const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
 /** Ends of one unit that are told of one by one. */
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 
 interface UnitPodsOptions {
   readonly client: KubernetesClient;
@@ -50,8 +50,8 @@ export class UnitPods {
   /** As it was when it went, by unit, for who asks afterwards. */
   readonly #lastSeen = new Map<string, Pod>();
   /** By uid of the pod. */
-  readonly #told = new Map<string, number>();
-  /** Whose deaths are told; of the others it is not known yet who asks. */
+  readonly #reported = new Map<string, number>();
+  /** Whose deaths are reported; of the others it is not known yet who asks. */
   readonly #known = new Set<string>();
 
   constructor(options: UnitPodsOptions) {
@@ -160,18 +160,18 @@ export class UnitPods {
   catchUp(id: string): Comeback | null {
     const [pod, group] = [this.podOf(id), this.#groups.get(id)];
     if (pod === null) return null;
-    if (group !== undefined) this.#tellUnreachable(group);
+    if (group !== undefined) this.#reportUnreachable(group);
     const life = lifeOf(pod);
-    const untold = life.deaths - this.#reportedOf(pod);
-    if (untold <= 0) return null;
+    const unreported = life.deaths - this.#reportedOf(pod);
+    if (unreported <= 0) return null;
     if (!life.isRunning) {
-      this.#tellDeaths(id, pod);
+      this.#reportDeaths(id, pod);
       return null;
     }
     this.#note(pod, life.deaths);
     const at = life.lastEnd?.at ?? new Date().toISOString();
     const last = { ...(life.lastEnd ?? lastEndOf(pod)), at: new Date(at).toISOString() };
-    const unseen = Array.from({ length: Math.min(untold, MAX_TOLD) - 1 }, () => ({
+    const unseen = Array.from({ length: Math.min(unreported, MAX_REPORTED) - 1 }, () => ({
       code: null,
       signal: null,
       outOfMemory: false,
@@ -194,7 +194,7 @@ export class UnitPods {
       const had = this.#pods.get(id) ?? '';
       this.#pods.set(id, pod);
       if (had !== pod && had !== '') {
-        if (pod !== '') this.#tellLost(id, had);
+        if (pod !== '') this.#reportLost(id, had);
         if ((this.#views.get(namespace)?.pod(had) ?? null) === null) this.#lost.delete(had);
       }
       // What came before the book said whose it is.
@@ -215,9 +215,9 @@ export class UnitPods {
       const [id] = found;
       if (now === null) this.#lastSeen.set(id, pod);
       if (now !== null) this.#judge(id, now);
-      if (now === null) this.#tellLost(id, pod.metadata.name);
+      if (now === null) this.#reportLost(id, pod.metadata.name);
     } else if (now === null) this.#lost.delete(pod.metadata.name);
-    if (now === null) this.#told.delete(pod.metadata.uid ?? '');
+    if (now === null) this.#reported.delete(pod.metadata.uid ?? '');
     this.#assign(namespace, group.metadata.name);
   }
 
@@ -303,20 +303,20 @@ export class UnitPods {
   }
 
   #reportedOf({ metadata: { uid = '', annotations } }: Pod): number {
-    return Math.max(this.#told.get(uid) ?? 0, Number(annotations?.[ANNOTATIONS.told] ?? 0));
+    return Math.max(this.#reported.get(uid) ?? 0, Number(annotations?.[ANNOTATIONS.reported] ?? 0));
   }
 
   #judge(id: string, pod: Pod): void {
-    if (this.#known.has(id)) this.#tellDeaths(id, pod);
+    if (this.#known.has(id)) this.#reportDeaths(id, pod);
     const group = this.#groups.get(id);
-    if (group !== undefined) this.#tellUnreachable(group);
+    if (group !== undefined) this.#reportUnreachable(group);
   }
 
   /**
    * A unit whose node says nothing serves nobody, as far as can be told. Where all of them are like that, it may be the cluster that
    * hears nothing: they stay, for they may serve, and without them nobody does.
    */
-  #tellUnreachable({ namespace, name }: GroupName): void {
+  #reportUnreachable({ namespace, name }: GroupName): void {
     const view = this.#views.get(namespace);
     const pods = [...bookOf(view?.deployment(name) ?? NOTHING)].flatMap(([id, unit]) => {
       const pod = unit.end === null ? (view?.pod(unit.pod) ?? null) : null;
@@ -332,12 +332,12 @@ export class UnitPods {
     }
   }
 
-  #tellDeaths(id: string, pod: Pod): void {
+  #reportDeaths(id: string, pod: Pod): void {
     const { deaths, lastEnd } = lifeOf(pod);
-    const told = this.#reportedOf(pod);
-    if (deaths <= told) return;
+    const reported = this.#reportedOf(pod);
+    if (deaths <= reported) return;
     this.#note(pod, deaths);
-    for (let missed = told + 1; missed < Math.min(deaths, told + MAX_TOLD); missed++) {
+    for (let missed = reported + 1; missed < Math.min(deaths, reported + MAX_REPORTED); missed++) {
       this.#options.onExit({ id, ...UNKNOWN_END });
     }
     const { at: _at, ...end } = lastEnd ?? { at: '', ...UNKNOWN_END };
@@ -345,7 +345,7 @@ export class UnitPods {
   }
 
   /** Its pod is gone, or goes and another one has taken its place. */
-  #tellLost(id: string, name: string): void {
+  #reportLost(id: string, name: string): void {
     const pod = this.viewOf(id)?.pod(name) ?? this.#lastSeen.get(id) ?? null;
     if (!this.#known.has(id) || this.#lost.has(name)) return;
     this.#lost.add(name);
@@ -370,8 +370,8 @@ export class UnitPods {
 
   /** So that no later control tells it again. */
   #note({ metadata: { name, namespace = '', uid = '' } }: Pod, deaths: number): void {
-    this.#told.set(uid, deaths);
-    const patch = { metadata: { annotations: { [ANNOTATIONS.told]: String(deaths) } } };
+    this.#reported.set(uid, deaths);
+    const patch = { metadata: { annotations: { [ANNOTATIONS.reported]: String(deaths) } } };
     this.#options.client.patch(KINDS.pods, { name, namespace }, patch).catch((error: unknown) => {
       if (!isStatus(error, 404))
         this.#options.logger.warn({ err: error, pod: name }, 'the end of a unit could not be noted');

@@ -54,7 +54,7 @@ class MemoryProvisioner implements Provisioner {
     this.#machine = machine;
     const { restarts, artifacts } = machine;
     this.supports = { shell: true, images: true, artifacts, volumes: 'anywhere', links: true, restarts, ...LIMITS };
-    this.#unwatch = machine.watch((entry) => this.#tell(entry));
+    this.#unwatch = machine.watch((entry) => this.#deliver(entry));
   }
 
   async ensure(spec: UnitSpec): Promise<string> {
@@ -245,10 +245,10 @@ class MemoryProvisioner implements Provisioner {
   }
 
   #report(entry: MemoryEntry): void {
-    if (this.#tell(entry)) entry.unreported = [];
+    if (this.#deliver(entry)) entry.unreported = [];
   }
 
-  #tell({ spec, unreported }: MemoryEntry): boolean {
+  #deliver({ spec, unreported }: MemoryEntry): boolean {
     const { id } = spec;
     // One that starts again by itself is told of when it is known whether it has done so.
     if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return false;

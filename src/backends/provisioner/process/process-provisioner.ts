@@ -20,7 +20,6 @@ import type {
   UnitExited,
   UnitSpec,
   SeenUnit,
-  Tell,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -53,6 +52,7 @@ import { UnitPorts } from './unit-ports.ts';
 import { loadRecord, makeUnitDirectories, unitPaths, type UnitPaths, type UnitRecord } from './unit-record.ts';
 import { UnitWatch } from './unit-watch.ts';
 import { writtenData } from './written-data.ts';
+import type { Say } from '../../../domain/say.ts';
 
 /** How long output of a removed unit waits to be read. */
 const REMOVED_OUTPUT_MS = 10 * 60_000;
@@ -172,7 +172,7 @@ class ProcessProvisioner implements Provisioner {
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
   }
 
-  async ready(id: string, check: ReadyCheck, signal: AbortSignal, tell?: Tell): Promise<Address | null> {
+  async ready(id: string, check: ReadyCheck, signal: AbortSignal, say?: Say): Promise<Address | null> {
     const unit = this.#units.get(id);
     if (unit === undefined) {
       throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
@@ -181,7 +181,7 @@ class ProcessProvisioner implements Provisioner {
     const lastLines = (): Promise<string[]> => this.lastLines(id, QUOTED_LINES);
     const artifact = this.#specs.get(id)?.artifact;
     const candidate = candidateOf(unit, { sandbox: this.#sandbox, artifacts, artifact, lastLines });
-    const address = await waitReady(candidate, check, { signal, limits, tell });
+    const address = await waitReady(candidate, check, { signal, limits, say });
     await this.#noteReady(unit, address);
     return address;
   }

@@ -1,7 +1,7 @@
 /** Waits until a unit serves, or says as early and as exactly as can be why it will not. */
 import { connect } from 'node:net';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
-import type { ReadyCheck, Tell, UnitExited } from '../../../domain/units/provisioner.ts';
+import type { ReadyCheck, UnitExited } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
@@ -10,6 +10,7 @@ import { checkOnce } from '../http-check.ts';
 import { answersAt, listenersOf } from '../../../lib/listeners.ts';
 import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
+import type { Say } from '../../../domain/say.ts';
 
 /** A unit as far as readiness needs it. */
 export interface Candidate {
@@ -60,14 +61,14 @@ function rarely(ms: number): number {
 export async function waitReady(
   unit: Candidate,
   check: ReadyCheck,
-  options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits; readonly tell?: Tell | undefined },
+  options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits; readonly say?: Say | undefined },
 ): Promise<Address | null> {
   waiting += 1;
   try {
     const address = await new Wait(unit, check, options.limits).run(options.signal);
     const { port } = unit;
-    if (options.tell === undefined || address === null || port === null || address.port === port) return address;
-    options.tell(
+    if (options.say === undefined || address === null || port === null || address.port === port) return address;
+    options.say(
       `listens on port ${address.port}${await whereNamed(unit, address.port)}, not on the one in PORT (${port}), and is served there`,
     );
     return address;

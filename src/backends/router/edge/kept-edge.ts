@@ -30,7 +30,7 @@ export class KeptEdge {
   #restartMs = FIRST_RESTART_MS;
   /** By unit; without a target it serves nowhere. */
   readonly #places = new Map<string, Process & { readonly target: Target | null }>();
-  #telling: Promise<void> = Promise.resolve();
+  #sending: Promise<void> = Promise.resolve();
 
   /** `options.listen` is the address that the edge serves at. */
   constructor(options: EdgeRouterOptions, program: EdgeProgram) {
@@ -46,7 +46,7 @@ export class KeptEdge {
       const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, () => this.#lost(client));
       if (client !== null && !this.#isClosed) {
         this.#client = client;
-        void bestEffort(this.#logger, 'telling the edge where units serve', () => this.#tell());
+        void bestEffort(this.#logger, 'sending the edge where units serve', () => this.#send());
         return;
       }
       client?.close();
@@ -61,13 +61,13 @@ export class KeptEdge {
   /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is told when it is back. */
   async place({ app, process }: Process, target: Target): Promise<void> {
     this.#places.set(target.unit, { app, process, target });
-    await this.#tell();
+    await this.#send();
   }
 
   /** No request is routed to the unit any more, until it has a place again. */
   async withdraw({ app, process }: Process, unit: string): Promise<void> {
     this.#places.set(unit, { app, process, target: null });
-    await this.#tell();
+    await this.#send();
   }
 
   /** Where requests for the unit are routed to; null: nowhere, or the edge is away. */
@@ -78,13 +78,13 @@ export class KeptEdge {
   }
 
   /** One at a time: each table is the one before it, changed, and of two with the same version the edge takes the first. */
-  async #tell(): Promise<void> {
-    const sent = this.#telling.then(() => this.#tellPlaces());
-    this.#telling = sent.catch(() => {});
+  async #send(): Promise<void> {
+    const sent = this.#sending.then(() => this.#sendPlaces());
+    this.#sending = sent.catch(() => {});
     return sent;
   }
 
-  async #tellPlaces(): Promise<void> {
+  async #sendPlaces(): Promise<void> {
     const client = this.#client;
     if (client === null || this.#places.size === 0) return;
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;

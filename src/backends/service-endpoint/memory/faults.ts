@@ -10,7 +10,7 @@ export const FAULTS = [
   'none',
   /** Says no, and has done nothing. */
   'refuses',
-  /** Nobody there. */
+  /** The connection is refused. */
   'away',
   /** Does nothing and answers nothing. */
   'hangs',
