@@ -10,7 +10,7 @@ export function pushAll(apps: PushedApps): void {
   beforeAll(async () => {
     corpus = await corpusWorld();
   });
-  afterAll(() => corpus.dispose());
+  afterAll(() => corpus?.dispose());
 
   const named = Object.entries(apps).map(([title, app], index) => [title, app, app.app ?? `app-${index}`] as const);
   it.for(named)('%s', { timeout: PUSH_MS }, async ([, app, name], test) => {
