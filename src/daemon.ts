@@ -8,16 +8,19 @@ import path from 'node:path';
 import { type Backends, openBackends, openNews } from './backends/registry.ts';
 import { KeeperWaiter } from './backends/router/edge/keeper-waiter.ts';
 import type { Config } from './config/config.ts';
+import { readStatePlace } from './config/state-place.ts';
 import { fromHere, isLoopback, portOf } from './daemon/addresses.ts';
 import { openCertificates } from './daemon/certificates.ts';
 import { createDomain, type Domain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
+import { homeName } from './daemon/home-name.ts';
 import { settingsOf } from './daemon/settings.ts';
 import { sharedMailer } from './daemon/shared-mailer.ts';
 import { NO_NEWS } from './domain/controls/news.ts';
 import { Controls } from './domain/controls/controls.ts';
 import { type ControlLease, type ControlLeaseOptions, takeControlLease } from './domain/controls/control-lease.ts';
+import { demandNotMoved } from './domain/controls/moved-state.ts';
 import { demandOwnEngine } from './domain/controls/own-engine.ts';
 import type { Router } from './domain/routes/router.ts';
 import { createTakeOver } from './domain/take-over.ts';
@@ -29,6 +32,7 @@ import { claimHome } from './lib/home-claim.ts';
 import { hostPort } from './lib/host-port.ts';
 import { bestEffort, type Logger } from './lib/logger.ts';
 import { endKeeper } from './lib/keeper-claim.ts';
+import { mover, StateMoves } from './lib/move-claim.ts';
 import { newOwnName, ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
 import { placeSealKey } from './lib/seal.ts';
@@ -53,6 +57,8 @@ export async function startDaemon(config: Config, options: { version: string }):
   const files = { control: path.join(runDir, 'control.pid'), keeper: path.join(runDir, 'keeper.pid') };
   const release = await claimHome(files.control);
   try {
+    const moving = await mover(config.home);
+    if (moving !== null) throw new StateMoves(moving);
     const keeper = await KeeperWaiter.open({ stateDir: path.join(config.home, 'edge'), runDir });
     await endKeeper(files);
     if (config.secretKey !== null) await placeSealKey(path.join(config.home, 'secret.key'), config.secretKey);
@@ -112,8 +118,8 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   const gitHost = config.databaseUrl === null ? opened.gitHost : await opened.gitHost.sharedBy(store);
   const mailer = await sharedMailer(config, opened.mailer, { store, news, logger });
   const backends = { ...opened, store, gitHost, mailer };
-  const engine = demandOwnEngine(store, backends.provisioner, { owner, isOneOfSeveral });
-  await engine.catch((error: unknown) => controlLease.release().then(() => Promise.reject(error as Error)));
+  const demanded = demandOwnState(config, backends, { owner, isOneOfSeveral });
+  await demanded.catch((error: unknown) => controlLease.release().then(() => Promise.reject(error as Error)));
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const outside = { store: backends.store, ownPorts: () => [...options.ownPorts], version: options.version };
   const certificates = await openCertificates(config, outside);
@@ -186,6 +192,17 @@ async function takeLease(
   const named = (name: string): string => `${hostname()}-${name}`;
   const rename = async (): Promise<string> => named(await newOwnName(file));
   return takeControlLease(store, { owner: named(await ownName(file)), rename, ...options });
+}
+
+/** It was not moved away, and nothing in it needs another engine. */
+async function demandOwnState(
+  { home }: Config,
+  { store, provisioner }: Pick<Backends, 'store' | 'provisioner'>,
+  options: { readonly owner: string; readonly isOneOfSeveral: boolean },
+): Promise<void> {
+  const hasState = async (): Promise<boolean> => (await readStatePlace(home))?.url === null;
+  await demandNotMoved(store, { home: homeName(home), hasState });
+  await demandOwnEngine(store, provisioner, options);
 }
 
 /** Where units run on the machine of a control, or the state is a file there, there is one at a time. */

@@ -27,7 +27,22 @@ const YOUNG_BYTES = 8 * 1024 ** 2;
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
 
+/** While the state of the home is being moved a start waits for that, and goes on where the state is then. */
 async function startServer(): Promise<RunningServer> {
+  const { movesNoMore, StateMoves } = await import('./lib/move-claim.ts');
+  for (;;) {
+    await movesNoMore(context.home, (pid) =>
+      context.stdout.write(`Waiting for tancho migrate (process ${pid}); the apps stay on the air ...\n`),
+    );
+    try {
+      return await startNow();
+    } catch (error) {
+      if (!(error instanceof StateMoves)) throw error;
+    }
+  }
+}
+
+async function startNow(): Promise<RunningServer> {
   const { loadConfig } = await import('./config/load.ts');
   const config = await loadConfig(process.env);
   await checkGit();
@@ -111,6 +126,12 @@ const server: ServerDoor = {
     }
   },
   exit: (code) => process.exit(code),
+  again: () =>
+    process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], process.env),
+  async checkMove(move, isServing) {
+    const { checkMove } = await import('./daemon/move-state.ts');
+    return checkMove(move, isServing);
+  },
   async moveState(move) {
     const { moveState } = await import('./daemon/move-state.ts');
     return moveState(move);

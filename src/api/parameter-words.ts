@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   from: 'Index of the first row.',
   erroronly: `Only what failed or was refused: ${YES_NO}.`,
   event: 'ID of an event.',
+  dryRun: `Whether it is only said what would refuse it, and nothing is changed: ${YES_NO}; false when absent.`,
   filter: 'container: only what concerns units; node: nothing; empty: all.',
   follow: `Whether the answer stays open, with each new batch of entries as an array on a line of its own: ${YES_NO}.`,
   force: `Whether it is done although something speaks against it: ${YES_NO}.`,

@@ -50,6 +50,7 @@ async function welcome(
   const server: ServerDoor = {
     startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
+    checkMove: () => Promise.reject(new Error('this test moves nothing')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => ({
       ready: { apiUrl: git.url, edgeAddress: edge.url.replace('http://', ''), sshAddress: '127.0.0.1:2222' },
@@ -61,6 +62,7 @@ async function welcome(
     }),
     onSignal: (listener) => (send = listener),
     exit() {},
+    again() {},
   };
   const onOut = (text: string): void => {
     if (text.includes('Ctrl-C stops')) setImmediate(() => send('SIGINT'));

@@ -52,6 +52,8 @@ export interface AppsClient {
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** What is absent stays as it is. */
   update(name: string, change: shapes.AppUpdate): Promise<void>;
+  /** Throws what update() would throw before it begins anything; nothing is changed. */
+  tryUpdate(name: string, change: shapes.AppUpdate): Promise<void>;
   /** Resolves when what runs has the limits of the plan. */
   changePlan(name: string, plan: string, progress?: Progress): Promise<void>;
   /** Resolves when nobody works on the app. For admins. */
@@ -115,6 +117,8 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),
     removeCnames: (app, cname) => request('cnames.remove', { params: { app }, body: { cname } }),
     update: (app, change) => request('apps.update', { params: { app }, body: { ...change } }),
+    tryUpdate: (app, change) =>
+      request('apps.update', { params: { app }, query: { dryRun: 'true' }, body: { ...change } }),
     changePlan: (app, plan, progress = {}) => during('apps.plan', { params: { app }, body: { plan } }, progress),
     unlock: (app) => request('apps.unlock', { params: { app } }),
     republish: (app) => request('apps.routes', { params: { app } }),

@@ -43,8 +43,13 @@ interface Call {
   readonly answer: string;
 }
 
-/** They wait for a provider, and for the app to run with what it gave. */
-const SLOW: ReadonlySet<OperationId> = new Set(['instances.create', 'instances.remove', 'instances.bind']);
+/** They wait for a provider, and for the app to run with what it gave; or for the app to run elsewhere, where it may first be an image. */
+const SLOW: ReadonlySet<OperationId> = new Set([
+  'instances.create',
+  'instances.remove',
+  'instances.bind',
+  'apps.update',
+]);
 
 export function createRequests(calls: Calls): Requests {
   const prepare = (id: OperationId, input: unknown): Call & { where: string; what: CallInput } => {

@@ -7,6 +7,7 @@ import { configPath, configTemplate, type FileValue, parseConfigText, readConfig
 import { checkHomeLength, homeOf } from './home.ts';
 import { BadValue } from './parsers.ts';
 import { SETTINGS, type Setting, type Values } from './schema.ts';
+import { databaseInForce, readStatePlace } from './state-place.ts';
 
 /**
  * Creates the home and its config.yaml when they are not there yet. `overrides` win over everything and are not checked.
@@ -19,7 +20,9 @@ export async function loadConfig(env: NodeJS.ProcessEnv, overrides: Partial<Conf
   const text = (await readConfigText(path)) ?? (await createConfig(home, path));
   const file = await parseConfigText(path, text);
   const { adminEmail, adminPassword, ...values } = valuesOf((setting) => readSetting(setting, env, path, file));
-  const config: Config = { ...values, home, admin: { email: adminEmail, password: adminPassword }, ...overrides };
+  const databaseUrl = databaseInForce(values.databaseUrl, await readStatePlace(home));
+  const admin = { email: adminEmail, password: adminPassword };
+  const config: Config = { ...values, databaseUrl, home, admin, ...overrides };
   checkListeners(config);
   checkEngines(config);
   return config;

@@ -1,5 +1,5 @@
-/** Everything that is in the files of a home is in the PostgreSQL, as it was; and the move can be undone, for the files stay. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+/** Everything that is in the files of a home is in the PostgreSQL, as it was; and what has changed there comes back. */
+import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,11 @@ import { AT, app, deploy, event, LATER, populate, release, unit } from '../backe
 import type { Store } from '../domain/store.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openSealer } from '../lib/seal.ts';
-import { moveState } from './move-state.ts';
+import { readStatePlace, writeStatePlace } from '../config/state-place.ts';
+import { demandNotMoved, STATE_MOVE } from '../domain/controls/moved-state.ts';
+import type { CopiedTable } from '../sql/copy-database.ts';
+import { homeName } from './home-name.ts';
+import { checkMove, moveState } from './move-state.ts';
 
 const available = await createTestDatabase();
 afterAll(() => available?.dispose());
@@ -21,6 +25,7 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'tancho-move-'));
+    await mkdir(join(home, 'run'));
     database = await createTestDatabase();
   });
   afterEach(async () => {
@@ -33,6 +38,9 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
     createSqlStore(place, { sealer: await openSealer(join(home, 'secret.key')), logger: SILENT });
   const here = (): Promise<Store> => opened({ kind: 'sqlite', file: join(home, 'tancho.db') });
   const there = (): Promise<Store> => opened({ kind: 'postgres', url: url() });
+
+  const move = (to: 'postgres' | 'sqlite'): Promise<CopiedTable[]> =>
+    moveState({ home, url: url(), to, onTable: () => {} });
 
   async function fill(): Promise<void> {
     const store = await here();
@@ -82,7 +90,7 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
   it('is there as it was, and stays here', async () => {
     await fill();
     const before = await seen(await here());
-    const copied = await moveState({ home, url: url(), onTable: () => {} });
+    const copied = await move('postgres');
     expect(copied.find(({ table }) => table === 'deploys')).toEqual({ table: 'deploys', rows: 120 });
     expect(await seen(await there())).toEqual(before);
     expect(await seen(await here())).toEqual(before);
@@ -93,7 +101,7 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
     const local = await here();
     const token = (await local.lease('app:shop', 'one', 60_000)) ?? 0;
     await local.close();
-    await moveState({ home, url: url(), onTable: () => {} });
+    await move('postgres');
     const store = await there();
     await store.transact((tx) => tx.insertEvent(event('late', { at: LATER })));
     expect(await store.lease('app:shop', 'two', 60_000)).toBeGreaterThan(token);
@@ -102,15 +110,108 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
 
   it('is refused where there is the state of another platform, of which nothing changes', async () => {
     await fill();
-    await moveState({ home, url: url(), onTable: () => {} });
+    await move('postgres');
     const store = await there();
+    await started(store);
     await store.transact((tx) => tx.setSetting('any', 'changed there'));
     await store.close();
-    const again = moveState({ home, url: url(), onTable: () => {} });
+    const again = move('postgres');
     await expect(again).rejects.toThrow('has the state of a platform already');
     const after = await there();
     expect(await after.setting('any')).toBe('changed there');
     await after.close();
     expect((await readFile(join(home, 'tancho.db'))).length).toBeGreaterThan(0);
+  });
+
+  /** As a server of this home does when it starts. */
+  const started = (store: Store): Promise<void> =>
+    demandNotMoved(store, {
+      home: homeName(home),
+      hasState: async () => (await readStatePlace(home))?.url === null,
+    });
+
+  it('is in force with a file that is written last; before that a copy is made again', async () => {
+    await fill();
+    expect(await readStatePlace(home)).toBeNull();
+    await move('postgres');
+    expect(await readStatePlace(home)).toEqual({ url: url(), left: null });
+    // As if it had been cut off before that: somebody goes on with the files, and tries again.
+    await rm(join(home, 'state.json'));
+    const local = await here();
+    await local.transact((tx) => tx.setSetting('any', 'later'));
+    await local.close();
+    await checkMove({ home, url: url(), to: 'postgres' }, false);
+    await move('postgres');
+    const store = await there();
+    expect(await store.setting('any')).toBe('later');
+    await started(store);
+    expect(await store.setting(STATE_MOVE)).toBe('');
+    await store.close();
+    await expect(checkMove({ home, url: url(), to: 'postgres' }, false)).rejects.toThrow('of a platform already');
+  });
+
+  it('comes back with what has changed, and what is left is started on by nobody', async () => {
+    await fill();
+    await move('postgres');
+    const store = await there();
+    await started(store);
+    await store.transact(async (tx) => {
+      await tx.updateApp('shop', { deploys: 8 });
+      await tx.insertEvent(event('meanwhile', { at: LATER }));
+      await tx.deleteRepository('shop');
+    });
+    const token = (await store.lease('app:shop', 'two', 60_000)) ?? 0;
+    await store.close();
+    const before = await seen(await there());
+    const copied = await move('sqlite');
+    expect(copied.find(({ table }) => table === 'deploys')).toEqual({ table: 'deploys', rows: 120 });
+    expect(await readStatePlace(home)).toEqual({ url: null, left: url() });
+    expect(await seen(await here())).toEqual(before);
+    const back = await here();
+    await started(back);
+    await back.transact((tx) => tx.insertEvent(event('at home', { at: LATER })));
+    expect(await back.lease('app:shop', 'three', 60_000)).toBeGreaterThan(token);
+    await back.close();
+    const left = await there();
+    await expect(started(left)).rejects.toMatchObject({ code: 'unavailable', hint: /Remove TANCHO_DATABASE_URL/ });
+    const elsewhere = { home: 'other:/home', hasState: async () => false };
+    await expect(demandNotMoved(left, elsewhere)).rejects.toThrow(`was moved to the files of ${homeName(home)}`);
+    await left.close();
+    // What is left there is old, and this home's own.
+    await move('postgres');
+    expect(await readStatePlace(home)).toEqual({ url: url(), left: null });
+  });
+
+  it('stays where it is when the way back is cut off before the end', async () => {
+    await fill();
+    await move('postgres');
+    const first = await there();
+    await first.transact((tx) => tx.deleteRepository('shop'));
+    await first.close();
+    await move('sqlite');
+    // All but the last step.
+    await writeStatePlace(home, { url: url(), left: null });
+    const store = await there();
+    await started(store);
+    await store.transact((tx) => tx.setSetting('any', 'went on'));
+    await store.close();
+    await mkdir(join(home, 'moving'));
+    await move('sqlite');
+    const back = await here();
+    expect(await back.setting('any')).toBe('went on');
+    await back.close();
+    await expect(access(join(home, 'moving'))).rejects.toThrow();
+    expect((await readFile(join(home, 'backups', 'replaced', 'tancho.db'))).length).toBeGreaterThan(0);
+  });
+
+  it('is not moved from under another server than this home has', async () => {
+    await fill();
+    const local = await here();
+    await local.lease('control', 'somebody-else', 60_000);
+    await local.close();
+    await expect(checkMove({ home, url: url(), to: 'postgres' }, false)).rejects.toThrow('Other servers work with');
+    await rm(join(home, 'tancho.db'));
+    await fill();
+    await expect(checkMove({ home, url: url(), to: 'postgres' }, true)).rejects.toThrow('does not work with the state');
   });
 });

@@ -1,72 +1,112 @@
-/** Moves the state of a server from its SQLite files to a PostgreSQL. The server is stopped; the files stay as they are. */
+/**
+ * Moves the state of a server between the SQLite files of its home and a PostgreSQL, in either direction. No server is at work meanwhile. All rows are
+ * compared where they have come to, and what puts the move in force is one file, written last: until then the state is where it was.
+ */
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { createSqlLogStore } from '../backends/log-store/sql/index.ts';
-import { createSqlStore } from '../backends/store/sql/index.ts';
+import { writeStatePlace } from '../config/state-place.ts';
+import { COPIED, STATE_MOVE, whereMoved } from '../domain/controls/moved-state.ts';
 import { PlatformError } from '../domain/errors.ts';
 import { SILENT } from '../lib/logger.ts';
+import { ownName } from '../lib/own-name.ts';
 import { openSealer } from '../lib/seal.ts';
 import { type CopiedTable, copyDatabase } from '../sql/copy-database.ts';
 import { openDatabase, withoutSecrets } from '../sql/database.ts';
+import { homeName } from './home-name.ts';
+import { FILES, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
 
-interface Move {
-  readonly home: string;
-  /** postgres://... */
-  readonly url: string;
-  readonly onTable: (copied: CopiedTable) => void;
+/**
+ * While the server still serves: whether it can be moved. Throws PlatformError `unavailable` where the other database cannot be had or used, or a server
+ * that is alive works with another state than the one that would be moved.
+ */
+export async function checkMove({ home, url, to }: Omit<Move, 'onTable'>, isServing: boolean): Promise<void> {
+  await demandOwnState({ home, url, to }, isServing);
+  if (to === 'sqlite') return;
+  await prepare({ kind: 'postgres', url }, await openSealer(path.join(home, 'secret.key')));
+  const { db, close } = await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
+  await demandFree(db, { home, url }).finally(close);
 }
 
-const FILES = ['tancho.db', 'logs.db'] as const;
-/** What was done to a schema is known there; leases are of servers that run. */
-const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...['migrations', 'log_migrations'].flatMap((name) => [name, `${name}_lock`, `${name}_readers`]),
-  ...['leases', 'lease_tokens'],
-]);
+/** All or nothing, and in force when it resolves. Throws as checkMove(). */
+export async function moveState(move: Move): Promise<CopiedTable[]> {
+  if (move.to === 'postgres') return moveToPostgres(move);
+  const { moveToFiles } = await import('./move-to-files.ts');
+  return moveToFiles(move);
+}
 
-/** All or nothing. Throws PlatformError `unavailable` where something is there already, or one of the two cannot be opened. */
-export async function moveState({ home, url, onTable }: Move): Promise<CopiedTable[]> {
+async function moveToPostgres({ home, url, onTable }: Move): Promise<CopiedTable[]> {
   const sealer = await openSealer(path.join(home, 'secret.key'));
-  const deps = { sealer, logger: SILENT };
-  // Both get the newest schema, and the key is compared.
-  for (const place of [
-    { kind: 'sqlite', file: path.join(home, FILES[0]) },
-    { kind: 'postgres', url },
-  ] as const) {
-    await (await createSqlStore(place, deps)).close();
-  }
-  for (const place of [
-    { kind: 'sqlite', file: path.join(home, FILES[1]) },
-    { kind: 'postgres', url },
-  ] as const) {
-    await (await createSqlLogStore(place, deps)).close();
+  for (const kind of ['sqlite', 'postgres'] as const) {
+    await prepare(kind === 'postgres' ? { kind, url } : { kind, directory: home }, sealer);
   }
   const to = await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
   try {
-    return await to.db.transaction().execute(async (tx) => {
-      await demandEmpty(tx, url);
-      const copied: CopiedTable[] = [];
+    const copied = await to.db.transaction().execute(async (tx) => {
+      await demandFree(tx, { home, url });
+      const all: CopiedTable[] = [];
       for (const name of FILES) {
         const file = path.join(home, name);
         const from = await openDatabase<unknown>({ kind: 'sqlite', file, synchronous: 'FULL' }, SILENT);
         try {
-          copied.push(...(await copyDatabase({ from: from.db, to: tx, without: LEFT_OUT, onTable })));
+          all.push(...(await copyDatabase({ kind: 'sqlite', from: from.db, to: tx, without: LEFT_OUT, onTable })));
           if (name === FILES[0]) await goOnWithTokens(from.db, tx);
         } finally {
           await from.close();
         }
       }
-      return copied;
+      await sql`insert into settings (key, value) values (${STATE_MOVE}, ${COPIED})
+        on conflict (key) do update set value = excluded.value`.execute(tx);
+      return all;
     });
+    await writeStatePlace(home, { url, left: null });
+    return copied;
   } finally {
     await to.close();
   }
 }
 
-async function demandEmpty(tx: Kysely<unknown>, url: string): Promise<void> {
-  const { rows } = await sql<{ count: string }>`select count(*) as count from users`.execute(tx);
+/** Nothing is in it, or a copy of this very state that is not in force. */
+async function demandFree(db: Kysely<unknown>, { home, url }: Pick<Move, 'home' | 'url'>): Promise<void> {
+  const { rows } = await sql<{ count: string }>`select count(*) as count from users`.execute(db);
   if (Number(rows[0]?.count) === 0) return;
+  const found = await sql<{ value: string }>`select value from settings where key = ${STATE_MOVE}`.execute(db);
+  const value = found.rows[0]?.value ?? '';
+  if (value === COPIED || whereMoved(value) === homeName(home)) return;
   throw new PlatformError('unavailable', `The database ${withoutSecrets(url)} has the state of a platform already.`, {
     hint: 'Name an empty one: createdb <name>.',
+  });
+}
+
+/** Of a server that serves: that it works with the state that would be moved. Of other ones: that none is alive. */
+async function demandOwnState({ home, url, to }: Omit<Move, 'onTable'>, isServing: boolean): Promise<void> {
+  const file = path.join(home, FILES[0]);
+  const from =
+    to === 'postgres'
+      ? await openDatabase<unknown>({ kind: 'sqlite', file, synchronous: 'FULL' }, SILENT)
+      : await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
+  try {
+    const own = `${hostname()}-${await ownName(path.join(home, 'run', 'control.name'))}`;
+    const nowMs = to === 'postgres' ? sql`${Date.now()}` : sql`extract(epoch from clock_timestamp()) * 1000`;
+    const { rows } = await sql<{ owner: string }>`select owner from leases
+      where (key = 'control' or key like 'control:%') and expires_ms > ${nowMs}`.execute(from.db);
+    const owners = rows.map(({ owner }) => owner);
+    if (owners.some((owner) => owner !== own)) throw othersAlive(withoutSecrets(url));
+    if (isServing && !owners.includes(own)) throw elsewhere(to === 'postgres' ? file : withoutSecrets(url));
+  } finally {
+    await from.close();
+  }
+}
+
+function othersAlive(where: string): PlatformError {
+  return new PlatformError('unavailable', `Other servers work with the state in ${where}.`, {
+    hint: 'Stop them first: a home has its state for itself.',
+  });
+}
+
+function elsewhere(where: string): PlatformError {
+  return new PlatformError('unavailable', `The server that runs does not work with the state in ${where}.`, {
+    hint: 'Give this command the settings of the server, such as TANCHO_DATABASE_URL.',
   });
 }
 

@@ -1,6 +1,6 @@
 /** The SSH door's own identity: an ed25519 key in OpenSSH's format, made once. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PlatformError } from '../domain/errors.ts';
 import type { Store } from '../domain/store.ts';
@@ -52,6 +52,20 @@ export async function sharedHostKey(
     return other ?? own;
   });
   return sealer.open(first, SETTING);
+}
+
+/** The same in a file: of a server that has its state for itself from now on. */
+export async function keepSharedHostKey(
+  file: string,
+  { store, sealer }: { readonly store: Pick<Store, 'setting'>; readonly sealer: Sealer },
+): Promise<void> {
+  const stored = await store.setting(SETTING);
+  if (stored === null) return;
+  const key = sealer.open(stored, SETTING);
+  if (key === (await readKey(file))) return;
+  const fresh = `${file}.${randomHex(8)}`;
+  await writeFile(fresh, key, { mode: 0o600, flush: true });
+  await rename(fresh, file);
 }
 
 async function readKey(file: string): Promise<string | null> {

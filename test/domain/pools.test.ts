@@ -186,6 +186,20 @@ describe('the pool of an app', () => {
     await expect(move(world, 'shop', 'away')).rejects.toMatchObject(refusal('volume unmount photos -a shop'));
     await move(world, 'shop', 'other');
   });
+
+  it('can be asked whether it may change, without a change', async () => {
+    const judge = (pool: string) => world.useCases.appChanges.judge(ANN, 'shop', { pool });
+    await world.deploy('shop');
+    const { pool: before } = (await world.machine.store.app('shop')) ?? {};
+    await judge('away');
+    await expect(judge('nowhere')).rejects.toMatchObject({ code: 'pool.not_found' });
+    await world.useCases.volumes.create(ANN, 'shop', { name: 'photos' });
+    await world.useCases.volumes.mount(ANN, 'shop', 'photos', { path: 'photos' }, quiet);
+    await world.settled();
+    await expect(judge('away')).rejects.toMatchObject({ code: 'unsupported' });
+    const { pool } = (await world.machine.store.app('shop')) ?? {};
+    expect([pool, runningOf(world)]).toEqual([before, { memory: ['web'], elsewhere: [] }]);
+  });
 });
 
 describe('a pool', () => {

@@ -85,7 +85,9 @@ const NO_SERVER: CliContext['server'] = {
   start: () => Promise.reject(new Error('this test starts no server')),
   startEdge: () => Promise.reject(new Error('this test runs no edge')),
   pushProgram: () => Promise.reject(new Error('this test pushes no image')),
+  checkMove: () => Promise.reject(new Error('this test moves nothing')),
   moveState: () => Promise.reject(new Error('this test moves nothing')),
   onSignal() {},
   exit() {},
+  again() {},
 };

@@ -18,7 +18,12 @@ export function changesIn(
     swap: { swap: refuse('app.swap') },
     cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
     links: { add: refuse('app.link'), remove: refuse('app.unlink') },
-    appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
+    appChanges: {
+      change: refuse('app.update'),
+      judge: refuse('app.update'),
+      grant: refuse('app.grant'),
+      revoke: refuse('app.revoke'),
+    },
     appUpkeep: {
       unlock: refuse('app.unlock'),
       republish: refuse('app.routes'),

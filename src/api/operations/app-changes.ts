@@ -1,10 +1,10 @@
 /** The record of an app: what it is, which teams have access, its pool and plan (the pool: specification 4.1). */
 import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { appParams, optionalText } from './fields.ts';
+import { appParams, optionalText, queryText } from './fields.ts';
 import { planName, planText, readChange, startCommands } from './app-change-input.ts';
 import { flag, optionsBody, readBare } from './options-input.ts';
-import { type RawBody, readBodyFields } from '../body.ts';
+import { type RawBody, readBodyFields, readFlag } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
@@ -16,12 +16,13 @@ export const appChangeOperations: readonly Operation[] = [
     id: 'apps.update',
     section: null,
     summary:
-      'Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away.',
+      'Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. With `dryRun=true` nothing is changed: the answer is what would refuse it before anything begins.',
     method: 'PUT',
     path: '/apps/:app',
     also: [{ method: 'POST', path: '/apps/:app' }],
     access: 'user',
     params: appParams,
+    query: Type.Object({ dryRun: queryText }),
     rawBody: optionsBody({
       description: optionalText,
       platform: optionalText,
@@ -45,8 +46,9 @@ export const appChangeOperations: readonly Operation[] = [
       'cname.invalid',
       'cname.taken',
     ],
-    handle: async ({ useCases, caller }, { params, body }) => {
+    handle: async ({ useCases, caller }, { params, query, body }) => {
       const { change, cname } = readChange(body);
+      if (readFlag('dryRun', query.dryRun)) return useCases.appChanges.judge(caller, params.app, change);
       if (cname !== undefined) await useCases.cnames.replace(caller, params.app, cname === '' ? [] : [cname]);
       const isNothing = Object.values(change).every((value) => value === undefined);
       if (cname === undefined || !isNothing) await useCases.appChanges.change(caller, params.app, change);

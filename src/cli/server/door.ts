@@ -26,11 +26,15 @@ export interface ServerDoor {
   onSignal(listener: (signal: StopSignal) => void): void;
   /** Ends this process at once. */
   exit(code: number): void;
+  /** Begins this very process anew, as it was started; returns where the system has no means for this. */
+  again(): void;
   /** Resolves once it serves by what it knows; it follows whoever of the servers answers. */
   startEdge(options: EdgeAsked): Promise<RunningEdge>;
   /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */
   pushProgram(image: ProgramImage): Promise<string>;
-  /** Copies the state of a stopped server from its files to an empty PostgreSQL: all or nothing. */
+  /** Whether the state can be moved, `isServing`: from under the server that runs. Throws what says why not. */
+  checkMove(move: Omit<StateMove, 'onTable'>, isServing: boolean): Promise<void>;
+  /** Moves the state between the files of a home and a PostgreSQL while no server is at work: all or nothing, and in force when it resolves. */
   moveState(move: StateMove): Promise<CopiedTable[]>;
 }
 
@@ -53,7 +57,9 @@ interface CopiedTable {
 
 interface StateMove {
   readonly home: string;
+  /** postgres://... of the one of the two that is no file. */
   readonly url: string;
+  readonly to: 'postgres' | 'sqlite';
   readonly onTable: (copied: CopiedTable) => void;
 }
 

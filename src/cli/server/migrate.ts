@@ -1,48 +1,46 @@
-/** `tancho migrate`: the state of a stopped server, from the files of its home to a PostgreSQL. */
+/** `tancho migrate`: a platform that outgrows its machine, in the two steps that this takes, and back again. */
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { loadConfig } from '../../config/load.ts';
 import type { Cli } from '../cli.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { claimedHome, demandStopped } from './stopped.ts';
+import { UsageError } from '../errors.ts';
+
+interface MigrateOptions {
+  readonly to?: string;
+  readonly pool?: string;
+  readonly from?: string;
+  readonly app?: readonly string[];
+}
 
 export function registerMigrate(command: Command, cli: Cli): void {
   command
-    .option('--to <url>', 'postgres://... of an empty database (better: TANCHO_MIGRATE_TO)')
+    .option('--to <url>', 'move the state: postgres://... of an empty database (better: TANCHO_MIGRATE_TO), or sqlite')
+    .option('--pool <pool>', 'move apps to this pool, one after the other (admins)')
+    .option('--from <pool>', 'of the apps only those of this pool')
+    .option('-a, --app <app...>', 'these apps only')
     .addHelpText(
       'after',
       `
-The server must be stopped; apps stay on the air. Every row is compared where it has come to, and all of it is there or nothing. The
-files stay as they are: without TANCHO_DATABASE_URL the server starts with them again, as they were then.`,
-    )
-    .action(({ to }: { to?: string }) => migrate(cli, to ?? cli.context.env['TANCHO_MIGRATE_TO'] ?? ''));
-}
+The state: a server that runs stops by itself, and serves again by the same process; meanwhile, for seconds, the API does not
+answer, and the apps stay on the air. Every row is compared where it has come to. Until all of it is there the state stays where it
+was, whatever is cut off. --to sqlite is the way back, with all that has changed since.
 
-async function migrate(cli: Cli, url: string): Promise<void> {
-  const { home, env, server } = cli.context;
-  if (!/^postgres(?:ql)?:\/\//.test(url))
-    throw new UsageError('Say where to: --to postgres://user:password@host/database.');
-  const { databaseUrl } = await loadConfig(env);
-  if (databaseUrl !== null)
-    throw new CliError('The state of this server is in PostgreSQL already.', 'Nothing has to be done.');
-  if (!existsSync(join(home, 'tancho.db')))
-    throw new CliError(`There is no state of a server in ${home}.`, 'Set TANCHO_HOME.');
-  await demandStopped(cli);
-  const release = await claimedHome(home);
-  try {
-    const tables = await cli.during('Copying', (say) =>
-      server.moveState({ home, url, onTable: ({ table, rows }) => say(`${table}: ${rows}`) }),
-    );
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-    cli.show(tables, () =>
-      [
-        `${rows} rows of ${tables.length} tables are there, each as it was.`,
-        `Now start the server with them: TANCHO_DATABASE_URL=<that address>, or database.url in ${join(home, 'config.yaml')}.`,
-        'The way back: start it without; the files in the home are as they were.',
-      ].join('\n'),
-    );
-  } finally {
-    await release();
-  }
+Apps: each moves by a rollout, without a failed request, and stays where it is when it does not start there. What cannot be moved is
+said before anything begins. The same command again goes on where it was cut off; the way back is the other pool.
+
+Examples:
+  TANCHO_MIGRATE_TO=postgres://tancho:secret@db.example.com/tancho tancho migrate
+  tancho migrate --to sqlite
+  tancho migrate --pool prod
+  tancho migrate --pool default --from prod`,
+    )
+    .action(async ({ to, pool, from, app }: MigrateOptions) => {
+      if (pool !== undefined) {
+        if (to !== undefined) throw new UsageError('State and apps are moved one after the other: --to or --pool.');
+        const { moveApps } = await import('../pools/move-apps.ts');
+        cli.exitCode = await moveApps(cli, { pool, from: from ?? null, apps: app ?? [] });
+        return;
+      }
+      if (from !== undefined || app !== undefined) throw new UsageError('Say to which pool: --pool <pool>.');
+      const { moveState } = await import('./move-state.ts');
+      await moveState(cli, to ?? cli.context.env['TANCHO_MIGRATE_TO'] ?? '');
+    });
 }

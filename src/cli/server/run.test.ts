@@ -1,6 +1,9 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliWorld } from '../../../test/support/cli-world.ts';
 import { ConfigError } from '../../config/config-error.ts';
+import { claimMove } from '../../lib/move-claim.ts';
 import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
 
 let world: CliWorld;
@@ -25,10 +28,12 @@ function door(parts: Partial<RunningServer> = {}) {
   const own: ServerDoor = {
     startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
+    checkMove: () => Promise.reject(new Error('this test moves nothing')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => server,
     onSignal: (listener) => void listeners.push(listener),
     exit: (code) => void events.push(`exit ${code}`),
+    again: () => void events.push('again'),
   };
   return { own, events, send: (signal: StopSignal) => listeners.forEach((listener) => listener(signal)) };
 }
@@ -47,6 +52,15 @@ async function runAndSend(signal: StopSignal, parts: Partial<RunningServer> = {}
   });
   return { ...ran, events };
 }
+
+it('a server that was stopped for a move of its state begins anew', async () => {
+  await mkdir(join(world.home, 'run'));
+  const end = await claimMove(world.home);
+  expect((await runAndSend('SIGTERM')).events).toEqual(['stop leave-units', 'again']);
+  expect((await runAndSend('SIGINT')).events).toEqual(['stop all']);
+  await end();
+  expect((await runAndSend('SIGTERM')).events).toEqual(['stop leave-units']);
+});
 
 describe('signals', () => {
   it.each<[StopSignal, string]>([

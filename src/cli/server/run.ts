@@ -1,4 +1,5 @@
 /** `tancho server`: starts the server, says where it answers, and ends it the way the signal asks for. */
+import { mover } from '../../lib/move-claim.ts';
 import type { Cli } from '../cli.ts';
 import { report } from '../errors.ts';
 import { facts } from '../output.ts';
@@ -24,6 +25,8 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
   cli.note('Stopped.');
+  // What has asked for it moves the state, and this process serves again, by the same id, once that is over.
+  if (how === 'leave-units' && (await mover(cli.context.home)) !== null) door.again();
   return 0;
 }
 

@@ -1,11 +1,18 @@
 /** What is done to the state of a server while that is stopped. */
 import { join } from 'node:path';
 import { claimHome, HomeTaken } from '../../lib/home-claim.ts';
+import { mover } from '../../lib/move-claim.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { findPart } from './running.ts';
 
 export async function demandStopped(cli: Cli): Promise<void> {
+  const moving = await mover(cli.context.home);
+  if (moving !== null)
+    throw new CliError(
+      `The state of this server is being moved (tancho migrate, process ${moving}).`,
+      'Try again when that is over.',
+    );
   const control = await findPart(cli.context, 'control');
   if (control !== null) throw serverRuns(control.pid);
 }

@@ -323,9 +323,10 @@ export interface AppsTypes {
   'apps.team_owner': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
   /** Wait until nobody works on an app; nothing is broken off, and what somebody left behind is free by itself. */
   'apps.unlock': { readonly params: { readonly app: string }; readonly answer: void };
-  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. */
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. With `dryRun=true` nothing is changed: the answer is what would refuse it before anything begins. */
   'apps.update': {
     readonly params: { readonly app: string };
+    readonly query: { readonly dryRun?: string | number | boolean | undefined };
     readonly body: {
       readonly description?: string | null | undefined;
       readonly platform?: string | null | undefined;
@@ -340,9 +341,10 @@ export interface AppsTypes {
     };
     readonly answer: void;
   };
-  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. */
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. With `dryRun=true` nothing is changed: the answer is what would refuse it before anything begins. */
   'apps.update-post': {
     readonly params: { readonly app: string };
+    readonly query: { readonly dryRun?: string | number | boolean | undefined };
     readonly body: {
       readonly description?: string | null | undefined;
       readonly platform?: string | null | undefined;

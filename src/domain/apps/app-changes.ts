@@ -37,6 +37,8 @@ export interface AppChanges {
    * empty names; for another plan or pool of a running app also quota.exceeded, unit.failed; unsupported for what cannot be moved.
    */
   change(caller: Caller, app: string, change: AppChange, say?: Say): Promise<void>;
+  /** Throws what change() would throw before it begins anything; nothing is changed. */
+  judge(caller: Caller, app: string, change: AppChange): Promise<void>;
   /** Gives a team access. Errors: team.not_found, team.access_exists. */
   grant(caller: Caller, app: string, team: string): Promise<void>;
   /** Takes it away again. Errors: team.not_found, team.access_missing; team.owns_app for the team that owns it. */
@@ -55,7 +57,7 @@ interface AppChangesDeps {
 
 export function createAppChanges(deps: AppChangesDeps): AppChanges {
   const { store, builder, rollouts, provisioner, journal, act, now } = deps;
-  const { apply } = createAppEdit({ store, rollouts, engines: provisioner, now });
+  const { apply, judge } = createAppEdit({ store, rollouts, engines: provisioner, now });
 
   async function edit(
     caller: Caller,
@@ -73,29 +75,34 @@ export function createAppChanges(deps: AppChangesDeps): AppChanges {
     });
   }
 
+  async function editOf(caller: Caller, name: string, change: AppChange): Promise<MakeEdit> {
+    const app = await demandApp(store, name);
+    demand(caller, 'app.update', { app });
+    demandNames(change);
+    const { description, platform, teamOwner, pool, plan } = change;
+    const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
+    const builtIn = platform === undefined ? null : await builder.platformNames();
+    if (builtIn !== null) await demandPlatform({ store, builtIn }, platform);
+    return async (current, tx) => {
+      const owner = teamOwner === undefined ? current.teamOwner : (await demandOwner(tx, caller, teamOwner)).name;
+      const teams = [...new Set([...current.teams, owner])].sort();
+      const moved = pool === undefined ? current.pool : (await demandUsablePool(tx, pool, owner)).name;
+      const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
+      const source = builtIn === null ? null : { store: tx, builtIn };
+      const built = source === null ? current.platform : await demandPlatform(source, platform);
+      const settings = changedSettings(current.settings, change);
+      return { ...fields, settings, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };
+    };
+  }
+
   return {
     async change(caller, name, change, say) {
-      const app = await demandApp(store, name);
-      demand(caller, 'app.update', { app });
-      demandNames(change);
-      const { description, platform, teamOwner, pool, plan } = change;
-      const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
-      const builtIn = platform === undefined ? null : await builder.platformNames();
-      if (builtIn !== null) await demandPlatform({ store, builtIn }, platform);
+      const make = await editOf(caller, name, change);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
-      const detail = given.map(([field]) => field).join(' ');
-      const make: MakeEdit = async (current, tx) => {
-        const owner = teamOwner === undefined ? current.teamOwner : (await demandOwner(tx, caller, teamOwner)).name;
-        const teams = [...new Set([...current.teams, owner])].sort();
-        const moved = pool === undefined ? current.pool : (await demandUsablePool(tx, pool, owner)).name;
-        const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
-        const source = builtIn === null ? null : { store: tx, builtIn };
-        const built = source === null ? current.platform : await demandPlatform(source, platform);
-        const settings = changedSettings(current.settings, change);
-        return { ...fields, settings, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };
-      };
-      await edit(caller, 'app.update', name, detail, make, say);
+      await edit(caller, 'app.update', name, given.map(([field]) => field).join(' '), make, say);
     },
+
+    judge: async (caller, name, change) => judge(name, await editOf(caller, name, change)),
 
     grant: (caller, name, team) =>
       edit(caller, 'app.grant', name, team, async (app, tx) => {

@@ -18,6 +18,8 @@ export type MakeEdit = (app: App, tx: StoreWriter) => Promise<Edit>;
 
 interface AppEdit {
   apply(name: string, make: MakeEdit, by: string, say: Say): Promise<void>;
+  /** Throws what apply() would throw before it begins anything. */
+  judge(name: string, make: MakeEdit): Promise<void>;
 }
 
 interface AppEditDeps {
@@ -28,27 +30,36 @@ interface AppEditDeps {
 }
 
 export function createAppEdit({ store, rollouts, engines, now }: AppEditDeps): AppEdit {
-  /** What serves, if units of it are to run in other surroundings after the edit; else null, the edit being stored. */
+  /** The edit, and what serves, if units of it are to run in other surroundings after it. */
+  async function judged(
+    tx: StoreWriter,
+    name: string,
+    make: MakeEdit,
+  ): Promise<{ edit: Edit; rolling: Rolling | null }> {
+    const app = await demandApp(tx, name);
+    const edit = await make(app, tx);
+    const serving = app.release === null ? null : await tx.release(name, app.release);
+    if (serving === null || (edit.plan === undefined && edit.pool === undefined)) return { edit, rolling: null };
+    const around = await planAndPool(tx, { ...app, ...edit });
+    const pool = isSamePlacement(around.placement, serving.placement) ? null : (edit.pool ?? app.pool);
+    if (pool !== null) await demandMove({ store: tx, engines }, { app, serving, to: around.placement });
+    // What the environment has become since counts with the next change that starts units, not here.
+    const isSame = isSameAround({ ...around, env: serving.env }, serving);
+    if (app.desired !== 'running' || isSame) return { edit, rolling: null };
+    return { edit, rolling: { app, serving, around: { ...around, env: await tx.env(name) }, pool } };
+  }
+
   async function storeUnlessRolling(name: string, make: MakeEdit): Promise<Rolling | null> {
     return store.transact(async (tx) => {
-      const app = await demandApp(tx, name);
-      const edit = await make(app, tx);
-      const serving = app.release === null ? null : await tx.release(name, app.release);
-      if (serving !== null && (edit.plan !== undefined || edit.pool !== undefined)) {
-        const around = await planAndPool(tx, { ...app, ...edit });
-        const pool = isSamePlacement(around.placement, serving.placement) ? null : (edit.pool ?? app.pool);
-        if (pool !== null) await demandMove({ store: tx, engines }, { app, serving, to: around.placement });
-        // What the environment has become since counts with the next change that starts units, not here.
-        const isSame = isSameAround({ ...around, env: serving.env }, serving);
-        if (app.desired === 'running' && !isSame)
-          return { app, serving, around: { ...around, env: await tx.env(name) }, pool };
-      }
-      await tx.updateApp(name, edit);
-      return null;
+      const { edit, rolling } = await judged(tx, name, make);
+      if (rolling === null) await tx.updateApp(name, edit);
+      return rolling;
     });
   }
 
   return {
+    judge: (name, make) => store.transact(async (tx) => void (await judged(tx, name, make))),
+
     async apply(name, make, by, say) {
       const rolling = await storeUnlessRolling(name, make);
       if (rolling === null) return;

@@ -2,9 +2,12 @@
 import { PlatformError } from '../errors.ts';
 import type { Placement } from '../pools/placement.ts';
 import type { StoreReader } from '../store.ts';
+import { boundServices } from '../units/bound-services.ts';
 import type { Engines } from '../units/engines.ts';
 import { demandMountable } from '../volumes/release-mounts.ts';
 import type { App, Release } from './app.ts';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3})$/i;
 
 /**
  * Volumes lie where their units run, and links lead from one unit to another of the same engine. Throws `unsupported`, and what
@@ -35,6 +38,22 @@ export async function demandMove(
     });
   }
   demandMountable(serving, engine.supports);
+  // Who may be used from several machines is on none of them.
+  if (from.supports.controls === 'one' && engine.supports.controls === 'several') demandReachable(app, serving);
+}
+
+/** Whatever runs elsewhere has another loopback. */
+function demandReachable(app: App, { env }: Pick<Release, 'env'>): void {
+  const near = boundServices(env).find(({ host }) => LOOPBACK.test(host));
+  if (near === undefined) return;
+  const instance = env.find(({ managedBy, value }) => managedBy !== '' && value.includes(near.host))?.managedBy ?? '';
+  throw stays(
+    app,
+    `the instance ${instance} that is bound to it is at ${near.host}:${near.port}, on this machine only`,
+    {
+      hint: `Bind one that other machines reach, then unbind this one: tancho instance unbind ${instance} -a ${app.name}.`,
+    },
+  );
 }
 
 function stays({ name }: App, why: string, options: { readonly hint: string }): PlatformError {

@@ -17,7 +17,7 @@ export interface DirectoryBackupsOptions {
 }
 
 /** What cannot be made again, or would be another one. */
-const PATHS = ['secret.key', 'ssh_host_ed25519_key', 'config.yaml', 'mail', 'repos'];
+const PATHS = ['secret.key', 'ssh_host_ed25519_key', 'config.yaml', 'state.json', 'mail', 'repos'];
 const MOST_MS = 6 * 3_600_000;
 const MOST_TEXT = 16 * 1024;
 const MOST_REPORT = 1024 * 1024;

@@ -68,6 +68,8 @@ export interface BareRepos extends GitHost {
   keepPush(app: string, push: PushToKeep): Promise<KeptPush | null>;
   /** The same for several controls: in the store, and here as a copy of it. */
   sharedBy(store: RepositoryRows): Promise<BareRepos>;
+  /** What others have brought is here, and this machine's own from now on. Nobody else works with the store meanwhile, or afterwards. */
+  keepAll(): Promise<void>;
   /** Ends background work. */
   close(): Promise<void>;
 }
@@ -184,6 +186,7 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
       shared ??= shareRepos({ local: repos, git, at, writers, store, logger });
       return shared;
     },
+    keepAll: async () => {},
     idle: () => packing.idle(),
     async close() {
       await shared?.close();

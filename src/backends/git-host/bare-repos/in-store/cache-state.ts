@@ -1,5 +1,5 @@
 /** What a local repository is a copy of: written when it is one, so what a crash has left half-done is made anew. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord } from '../../../../lib/is-record.ts';
 import { randomHex } from '../../../../lib/ids.ts';
@@ -26,4 +26,9 @@ export async function writeState(repository: string, { id, version, packs }: Cac
   const fresh = join(repository, `${FILE}.${randomHex(8)}`);
   await writeFile(fresh, JSON.stringify({ id, version, packs }));
   await rename(fresh, join(repository, FILE));
+}
+
+/** What is there is no copy from now on. */
+export async function forgetState(repository: string): Promise<void> {
+  await rm(join(repository, FILE), { force: true });
 }

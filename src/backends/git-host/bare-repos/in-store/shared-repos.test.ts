@@ -247,6 +247,24 @@ describe.each(kinds)('two git hosts on one store (%s)', skipFor(missing), (kind)
     expect(await second().host.diff('shop', before, after)).toContain('-old\n+new\n');
   });
 
+  it("what others have brought is a machine's own once it keeps all, and is in another store from the first look on", async () => {
+    const work = await first().work({ 'index.html': 'brought to one\n' });
+    expect((await push(first(), work, 'main')).code).toBe(0);
+    await second().host.keepAll();
+    const local = await createBareRepos({ root: join(second().root, 'repositories'), preReceive: '', logger: SILENT });
+    const folder = await mkdtemp(join(second().root, 'later-'));
+    const later = await opened({ kind: 'sqlite', file: join(folder, 'tancho.db') });
+    try {
+      const shared = await local.sharedBy(later);
+      await shared.create('shop');
+      expect((await later.repository('shop'))?.refs).toEqual((await store.repository('shop'))?.refs);
+      expect((await later.repository('shop'))?.packs).toHaveLength(1);
+    } finally {
+      await later.close();
+      await local.close();
+    }
+  });
+
   it('what lay on this machine before it was shared is in the store from the first look on', async () => {
     const alone = await createGitWorld();
     try {

@@ -12,7 +12,7 @@ import { bestEffort, type Logger } from '../../../../lib/logger.ts';
 import type { BareRepos, RepositoryRows } from '../bare-repos.ts';
 import type { Git } from '../git-command.ts';
 import type { Writers } from '../writers.ts';
-import { type CacheState, readState, writeState } from './cache-state.ts';
+import { type CacheState, forgetState, readState, writeState } from './cache-state.ts';
 import { Landings } from './landings.ts';
 import { localHead, localRefs, localShallow, takeRefs } from './local-refs.ts';
 import { fetchPack, inScratch, PackGone, packOfPush, packOfTips, storePack } from './pack-files.ts';
@@ -75,6 +75,7 @@ export function shareRepos(options: SharedReposOptions): BareRepos {
     },
     checkGit: () => local.checkGit(),
     sharedBy: async () => repos,
+    keepAll: () => shared.keepAll(),
     async idle() {
       await shared.idle();
       await local.idle();
@@ -134,6 +135,14 @@ class SharedRepos {
     const record = await store.repository(app);
     if (record === null || (isCopyOf(await readState(at(app)), record) && (await local.exists(app)))) return;
     await this.#queue.run(app, () => this.#fetchUp(app));
+  }
+
+  /** A crash in the middle is harmless: what is no copy is made one again. */
+  async keepAll(): Promise<void> {
+    const { at } = this.#options;
+    const apps = await this.list();
+    for (const app of apps) await this.fresh(app);
+    for (const app of apps) await forgetState(at(app));
   }
 
   /** Puts what a push brings into the store; who judges it then moves its references, or has it forgotten. */

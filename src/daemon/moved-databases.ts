@@ -1,0 +1,34 @@
+/** What both directions of a move have in common: what is copied, and how the databases of it are made ready. */
+import path from 'node:path';
+import { createSqlLogStore } from '../backends/log-store/sql/index.ts';
+import { createSqlStore } from '../backends/store/sql/index.ts';
+import { SILENT } from '../lib/logger.ts';
+import type { Sealer } from '../lib/seal.ts';
+import type { CopiedTable } from '../sql/copy-database.ts';
+
+export interface Move {
+  readonly home: string;
+  /** postgres://... of the one of the two that is no file. */
+  readonly url: string;
+  readonly to: 'postgres' | 'sqlite';
+  readonly onTable: (copied: CopiedTable) => void;
+}
+
+export const FILES = ['tancho.db', 'logs.db'] as const;
+/** What was done to a schema is known there; leases are of servers that run. */
+export const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...['migrations', 'log_migrations'].flatMap((name) => [name, `${name}_lock`, `${name}_readers`]),
+  ...['leases', 'lease_tokens'],
+]);
+
+type Opened =
+  { readonly kind: 'sqlite'; readonly directory: string } | { readonly kind: 'postgres'; readonly url: string };
+
+/** Gives both databases the newest schema, and compares the key that seals. */
+export async function prepare(place: Opened, sealer: Sealer): Promise<void> {
+  const deps = { sealer, logger: SILENT };
+  const at = (name: string) =>
+    place.kind === 'postgres' ? place : ({ kind: 'sqlite', file: path.join(place.directory, name) } as const);
+  await (await createSqlStore(at(FILES[0]), deps)).close();
+  await (await createSqlLogStore(at(FILES[1]), deps)).close();
+}
