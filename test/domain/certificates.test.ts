@@ -5,10 +5,14 @@ import {
   DAY_MS,
   HOUR_MS,
   MemoryAuthority,
+  OUR_ADDRESS,
   type WorldOptions,
 } from '../support/certificate-world.ts';
 import { type CertificateAuthority, IssueFailure, type IssueRequest } from '../../src/domain/certificates/authority.ts';
+import type { Act } from '../../src/domain/act.ts';
+import { PLATFORM } from '../../src/domain/caller.ts';
 import type { CertificateRecord } from '../../src/domain/certificates/certificate.ts';
+import { createCertificates } from '../../src/domain/certificates/certificates.ts';
 import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Webhook } from '../../src/domain/webhooks/webhook.ts';
@@ -177,6 +181,29 @@ describe('an attempt', () => {
     world.authority.fault = () => new IssueFailure('rate_limited', 'ca.test says: too many', { retryAt });
     await world.upkeep.round();
     expect((await only(world)).nextAttemptAt).toBe(retryAt.toISOString());
+  });
+
+  it('that people ask for is not sent to the authority before its limit is over', async () => {
+    const world = await start({ dns: DNS });
+    const { store, issuance, upkeep, looks, presenter, now } = world;
+    const act: Act = (_caller, _action, _subject, _options, work) => work();
+    const certificates = createCertificates({
+      ...{ store, act, issuance, upkeep, looks, presenter, now, authorities: [world.authority.authority()] },
+      ...{ domain: 'apps.example.com', wildcard: true, persists: false, publicAddress: () => OUR_ADDRESS },
+    });
+    let asked = 0;
+    const retryAt = new Date(now().getTime() + 30 * HOUR_MS);
+    world.authority.fault = () => {
+      asked += 1;
+      return new IssueFailure('rate_limited', 'ca.test says: too many', { retryAt });
+    };
+    await upkeep.round();
+    const renew = async () => (await certificates.renew(PLATFORM, '*.apps.example.com')).record;
+    expect(await renew()).toMatchObject({ state: 'failed', cause: 'rate_limited' });
+    expect(asked).toBe(1);
+    world.pass(31 * HOUR_MS);
+    world.authority.fault = () => null;
+    expect(await renew()).toMatchObject({ state: 'issued', cause: null });
   });
 
   it('takes nothing in place of what works that is for another key, for other names, or over', async () => {
