@@ -36,7 +36,7 @@ export function registerInstall(install: Command, cli: Cli): void {
     .option('--edges <where>', 'edges of their own: "nodes", for one on each node at its ports 80 and 443, or how many')
     .option('--edge-token <token>', 'of "tancho edge token-create" (better: TANCHO_EDGE_TOKEN)')
     .option('--set <VARIABLE=value>', 'further settings of docs/config.md, by their variables; repeatable', several)
-    .option('--privileged-builds', 'servers may build code: their pods are privileged')
+    .option('--builds', 'servers may build code: their pods may make sandboxes (docs/controls.md says what that takes)')
     .option('--show-usage', 'servers may read of nodes what units use')
     .option('--apply', 'apply it, in place of printing it')
     .option('--remove', 'remove the servers; apps and their namespace, and the database, stay')

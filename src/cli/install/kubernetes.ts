@@ -33,7 +33,7 @@ export interface KubernetesFlags {
   readonly edges?: string;
   readonly edgeToken?: string;
   readonly set?: readonly string[];
-  readonly privilegedBuilds?: boolean;
+  readonly builds?: boolean;
   readonly showUsage?: boolean;
   readonly apply?: boolean;
   readonly remove?: boolean;
@@ -102,7 +102,7 @@ async function remove(cli: Cli, flags: KubernetesFlags): Promise<void> {
     secrets: {},
   };
   const { namespace, appsNamespace } = flags;
-  const bare = { ...none, namespace, appsNamespace, isPrivileged: false, showsUsage: true };
+  const bare = { ...none, namespace, appsNamespace, buildsCode: false, showsUsage: true };
   const all = [...manifestsOf(bare), ...everyEdge(bare)];
   await cli.during('Removing', async (say) => {
     // With its key: without it nobody reads the secrets in the database.
@@ -157,7 +157,7 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
   const entries = Object.entries(all);
   return {
     ...{ namespace, appsNamespace, image, servers, serviceType: service, pullSecret, edges: edgesOf(cli, flags) },
-    isPrivileged: flags.privilegedBuilds === true,
+    buildsCode: flags.builds === true,
     showsUsage: flags.showUsage === true,
     settings: Object.fromEntries(entries.filter(([name]) => !SECRET.test(name))),
     secrets: Object.fromEntries(entries.filter(([name]) => SECRET.test(name))),

@@ -9,8 +9,7 @@ export interface PlatformInstallation {
   readonly pullSecret: string | null;
   /** Null: servers have theirs, and there are no others. */
   readonly edges: EdgesWanted | null;
-  /** Servers build code. */
-  readonly isPrivileged: boolean;
+  readonly buildsCode: boolean;
   readonly showsUsage: boolean;
   /** Variables of docs/config.md. */
   readonly settings: Readonly<Record<string, string>>;
@@ -41,6 +40,22 @@ export const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 120;
 const LABELS = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'tancho-install' };
 
+/**
+ * What sandboxes of builds are made with, found by taking away one after the other (test/scenarios/building-pod.test.ts): namespaces and mounts (SYS_ADMIN, which
+ * no default filter lets do `pivot_root`), a network for each (NET_ADMIN), users of their own, and a /proc of which nothing is covered, for the kernel
+ * shows none in a user namespace otherwise. No devices, and nothing of the node.
+ */
+const BUILDING = {
+  pod: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' }, appArmorProfile: { type: 'Unconfined' } },
+  command: ['/bin/sh', '-c', 'mount -t proc proc /proc && exec tancho server'],
+  container: {
+    capabilities: {
+      drop: ['ALL'],
+      add: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_ADMIN', 'SETGID', 'SETUID', 'SYS_ADMIN'],
+    },
+  },
+} as const;
+
 /** What a login may do where the apps are; docs/engines.md says the same. */
 const APP_RIGHTS = [
   rule('apps', ['deployments'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
@@ -59,7 +74,7 @@ export function manifestsOf(installation: PlatformInstallation): ClusterObject[]
   const data = Object.entries(secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   const own = { namespace };
   const account = { kind: 'ServiceAccount', name: NAME, namespace };
-  const level = installation.isPrivileged ? 'privileged' : 'restricted';
+  const level = installation.buildsCode ? 'privileged' : 'restricted';
   return [
     made('v1', 'Namespace', namespace, {}, {}, { 'pod-security.kubernetes.io/enforce': level }),
     made('v1', 'Namespace', appsNamespace, {}, {}, { 'pod-security.kubernetes.io/enforce': 'restricted' }),
@@ -123,7 +138,7 @@ function service(type: string, ports: Readonly<Record<string, keyof typeof PORTS
 }
 
 function deploymentSpec(installation: PlatformInstallation): object {
-  const { servers, image, pullSecret, isPrivileged } = installation;
+  const { servers, image, pullSecret, buildsCode } = installation;
   const env = { TANCHO_HOME: HOME, HOME, ...installation.settings };
   return {
     replicas: servers,
@@ -137,7 +152,9 @@ function deploymentSpec(installation: PlatformInstallation): object {
         serviceAccountName: NAME,
         terminationGracePeriodSeconds: GRACE_SECONDS,
         enableServiceLinks: false,
-        securityContext: isPrivileged ? {} : { ...asUser(), fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
+        securityContext: buildsCode
+          ? BUILDING.pod
+          : { ...asUser(), fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
         ...(pullSecret !== null && { imagePullSecrets: [{ name: pullSecret }] }),
         topologySpreadConstraints: [
           {
@@ -151,7 +168,7 @@ function deploymentSpec(installation: PlatformInstallation): object {
           {
             name: NAME,
             image,
-            command: ['tancho', 'server'],
+            command: buildsCode ? BUILDING.command : ['tancho', 'server'],
             env: Object.entries(env).map(([name, value]) => ({ name, value })),
             envFrom: [{ secretRef: { name: NAME } }],
             ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort })),
@@ -166,9 +183,9 @@ function deploymentSpec(installation: PlatformInstallation): object {
                 exec: { command: ['/bin/sh', '-c', `sleep ${LEAVE_SECONDS}; exec tancho server stop --all`] },
               },
             },
-            resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
-            securityContext: isPrivileged
-              ? { privileged: true }
+            resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: buildsCode ? '4Gi' : '1Gi' } },
+            securityContext: buildsCode
+              ? BUILDING.container
               : { ...asUser(), allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
             volumeMounts: [{ name: 'home', mountPath: HOME }],
           },

@@ -111,7 +111,7 @@ async function baseOf(
 function cannotBuild(platform: string, has: string, isInPod: boolean): Failure {
   const message = `Code of ${platform} is built on an image here, and this server cannot: it has ${has}.`;
   const hint = isInPod
-    ? 'Deploy an image in place of code (tancho deploy -a <app> --image <image>), or ask the operator to let the pods of the servers build: the command with which they were installed once more, with --privileged-builds (tancho install kubernetes).'
+    ? 'Deploy an image in place of code (tancho deploy -a <app> --image <image>), or ask the operator to let the pods of the servers build: the command with which they were installed once more, with --builds (tancho install kubernetes).'
     : 'Ask the operator to install the package "bubblewrap" and to run the server as root, or to take the setting "images.base" away.';
   return new Failure('toolchain_missing', message, { hint });
 }

@@ -10,7 +10,7 @@ const never = async (): Promise<never> => {
 
 it.each([
   [{}, 'install the package "bubblewrap"'],
-  [{ KUBERNETES_SERVICE_HOST: '10.96.0.1' }, 'with --privileged-builds (tancho install kubernetes)'],
+  [{ KUBERNETES_SERVICE_HOST: '10.96.0.1' }, 'with --builds (tancho install kubernetes)'],
 ])('in %j', async (environment, hint) => {
   const world = await builderWorld(undefined, {
     bases: new Map([['*', 'registry.test/base:1']]),
