@@ -123,8 +123,11 @@ class KubernetesProvisioner implements Provisioner {
     return `${namespace}/${name}`;
   }
 
-  ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
-    return waitUntilReady({ pods: this.#pods, id, check, signal, lastLines: () => this.lastLines(id, 50) });
+  async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
+    const lastLines = (): Promise<string[]> => this.lastLines(id, 50);
+    const address = await waitUntilReady({ pods: this.#pods, id, check, signal, lastLines });
+    this.#pods.serves(id);
+    return address;
   }
 
   async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
@@ -227,6 +230,7 @@ class KubernetesProvisioner implements Provisioner {
       const comeback = this.#pods.catchUp(id);
       if (comeback !== null) this.#comebacks.push({ ...comeback, address: this.#address(id) });
     }
+    for (const id of handles.keys()) if (this.#isRunning(id)) this.#pods.serves(id);
     return new Set([...handles.keys()].filter((id) => this.#isRunning(id)));
   }
 

@@ -10,7 +10,7 @@ import { createKubernetesProvisioner } from './kubernetes-provisioner.ts';
 import { SmallCluster } from './testing/cluster.ts';
 import { bookOf } from './unit-book.ts';
 
-const [ID, OTHER] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] as const;
+const [ID, OTHER, NEXT] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'] as const;
 const specOf = (id: string): UnitSpec => ({
   ...{ id, app: 'shop', name: 'shop/0', process: 'web', rollout: 'first', artifact: 'shop/1' },
   ...{
@@ -125,6 +125,19 @@ it('where nobody hears of any unit none has ended, until one is heard of again',
   expect(exits.slice(1)).toEqual([]);
   noteReady(pods[0] ?? '', 'True');
   await expect.poll(() => exits.map(({ id }) => id).at(-1)).toBe(OTHER);
+});
+
+it('where nobody hears of any unit, one that is just coming up takes the place of the others when it has been seen to serve', async () => {
+  const pods = [await serving(ID, OTHER), podOf(OTHER)];
+  for (const pod of pods) noteReady(pod, 'False');
+  const stateOf = async (id: string) => (await provisioner.list()).find((one) => one.id === id)?.state;
+  await expect.poll(() => stateOf(OTHER)).toBe('waiting');
+  const before = exits.length;
+  await provisioner.ensure(specOf(NEXT));
+  await expect.poll(() => stateOf(NEXT)).toBe('running');
+  expect(exits.length).toBe(before);
+  await provisioner.ready(NEXT, SERVES, NEVER);
+  await expect.poll(() => exits.map(({ id }) => id)).toContain(OTHER);
 });
 
 it('a unit whose node is lost is stopped without it, and leaves nothing in the cluster', async () => {

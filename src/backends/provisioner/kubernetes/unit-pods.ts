@@ -39,6 +39,8 @@ export class UnitPods {
   readonly #pods = new Map<string, string>();
   /** Units that are being ended by whoever looks after them. */
   readonly #ending = new Set<string>();
+  /** Pods that were seen to serve. */
+  readonly #serving = new Set<string>();
   /** Pods whose loss was told. */
   readonly #lost = new Set<string>();
   /** Pods of units that are not to be seen, and since when: they may be new, or gone. */
@@ -142,6 +144,14 @@ export class UnitPods {
     this.#groups.set(id, group);
   }
 
+  /** Whoever waited for it has seen it serve, and leads requests there. */
+  serves(id: string): void {
+    const [pod, group] = [this.podOf(id), this.#groups.get(id)];
+    if (pod === null || group === undefined) return;
+    this.#serving.add(pod.metadata.name);
+    this.#reportUnreachable(group);
+  }
+
   /** Its next death is no loss. */
   end(id: string): void {
     this.#ending.add(id);
@@ -208,6 +218,7 @@ export class UnitPods {
     const pod = now ?? before;
     if (pod === null) return;
     this.#missing.delete(pod.metadata.name);
+    if (now === null) this.#serving.delete(pod.metadata.name);
     const group = this.#views.get(namespace)?.deployment(pod.metadata.labels?.[LABELS.group] ?? '') ?? null;
     if (group === null) return;
     const found = [...bookOf(group)].find(([, unit]) => unit.pod === pod.metadata.name);
@@ -314,7 +325,7 @@ export class UnitPods {
 
   /**
    * A unit whose node says nothing serves nobody, as far as can be told. Where all of them are like that, it may be the cluster that
-   * hears nothing: they stay, for they may serve, and without them nobody does.
+   * hears nothing: they stay, for they may serve, and without them nobody does. One that is just coming up serves nobody yet.
    */
   #reportUnreachable({ namespace, name }: GroupName): void {
     const view = this.#views.get(namespace);
@@ -322,7 +333,8 @@ export class UnitPods {
       const pod = unit.end === null ? (view?.pod(unit.pod) ?? null) : null;
       return pod === null || isOver(pod) ? [] : [{ id, pod }];
     });
-    const isServed = pods.some(({ pod }) => lifeOf(pod).isRunning && !isUnreachable(pod));
+    const serves = (pod: Pod): boolean => this.#serving.has(pod.metadata.name) && lifeOf(pod).isRunning;
+    const isServed = pods.some(({ pod }) => serves(pod) && !isUnreachable(pod));
     for (const { id, pod } of pods) {
       if (!isUnreachable(pod)) this.#lost.delete(pod.metadata.name);
       else if (isServed && this.#known.has(id) && !this.#lost.has(pod.metadata.name)) {
@@ -360,6 +372,7 @@ export class UnitPods {
 
   #report(id: string, end: UnitEnd, isLost: boolean): void {
     const isAsked = this.#ending.delete(id);
+    this.#serving.delete(this.podOf(id)?.metadata.name ?? '');
     this.#options.onExit({ id, ...end, ...(isLost && !isAsked && { isLost: true }) });
   }
 
