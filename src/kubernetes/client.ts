@@ -2,7 +2,7 @@
  * What is asked of the Kubernetes API: the verbs, over the few kinds of kinds.ts. Everything throws KubernetesError, and AccessProblem
  * where there is no login. See follow.ts for objects that are to be known at all times.
  */
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { atMost } from '../lib/deadline.ts';
 import { isRecord } from '../lib/is-record.ts';
 import { Turns } from '../lib/turns.ts';
@@ -16,7 +16,8 @@ import { type PodStats, readPodStats } from './pod-stats.ts';
 import { type ApiRequest, Transport } from './transport.ts';
 import { watchObjects, type WatchEvent, type WatchOptions } from './watch.ts';
 
-const PAGE = 500;
+/** Of so many little is left behind in memory once they have been read. */
+const PAGE = 100;
 /** So many logs are opened at once: whoever begins to follow thousands of them has other questions, too. */
 const OPENINGS = 32;
 const OPENING_MS = 1_000;
@@ -192,9 +193,9 @@ export class KubernetesClient {
   }
 
   /** One whose node does not answer lets the next go on. */
-  async #openLog(request: ApiRequest): Promise<IncomingMessage> {
+  async #openLog(request: ApiRequest): Promise<Readable> {
     const { opening } = await this.#openings.run(async () => {
-      const begun = this.#transport.stream(request);
+      const begun = this.#transport.streamOfMany(request);
       await atMost(OPENING_MS, begun).catch(() => undefined);
       return { opening: begun };
     });

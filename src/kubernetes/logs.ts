@@ -1,9 +1,10 @@
 /** Output of containers, as the kubelet keeps it. */
 import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
 import { linesOf } from './lines.ts';
+import { hasBrokenOff } from './multiplexed.ts';
 import type { Transport } from './transport.ts';
 
-type Open = Transport['stream'];
+type Open = Transport['streamOfMany'];
 
 /** Longer lines come in several. */
 const MAX_LINE_BYTES = 256 * 1024;
@@ -48,6 +49,7 @@ export async function* readLog(
   const response = await open({ method: 'GET', path: `${pod}/log`, query, signal });
   try {
     for await (const line of linesOf(response, MAX_LINE_BYTES)) yield stamped(line.toString('utf8'));
+    if (hasBrokenOff(response)) throw new Error('the connection was lost');
   } catch (error) {
     if (error instanceof KubernetesError) throw error;
     throw new KubernetesError(0, UNREACHABLE, `The output of a container broke off: ${String(error)}`, {

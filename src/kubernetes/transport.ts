@@ -1,11 +1,13 @@
 /** Requests to the API server: over kept connections, each with a time-out, tried again where that does no harm. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
+import type { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../lib/deadline.ts';
 import type { ClusterAccess, ClusterLogin } from './access.ts';
 import { KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
+import { Multiplexed } from './multiplexed.ts';
 
 const HEAD_MS = 20_000;
 /** How long one question is tried again. */
@@ -19,6 +21,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const NEVER = new AbortController().signal;
 const BUSY: readonly number[] = [429, 500, 502, 503, 504];
+const ACCEPT = { accept: 'application/json', 'user-agent': 'tancho' };
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -44,6 +47,8 @@ interface Agents {
   readonly certificate: ClusterLogin['certificate'];
   readonly short: Agent;
   readonly long: Agent;
+  /** Null: not with this server. */
+  many: Multiplexed | null;
 }
 
 export class Transport {
@@ -84,6 +89,28 @@ export class Transport {
     return this.#open(request, 'long', request.signal ?? NEVER);
   }
 
+  /** The same where there may be thousands at a time: over few connections, if the server can do that. */
+  async streamOfMany(request: ApiRequest): Promise<Readable> {
+    const { path, query, signal = NEVER } = request;
+    const { pathname, search } = this.url(path, query);
+    for (let attempt = 0; ; attempt++) {
+      const login = await this.#access.login();
+      const agents = this.#agentsOf(login);
+      const headers = { ...ACCEPT, ...login.headers };
+      const answer = await agents.many?.get(pathname + search, headers, signal).catch((error: unknown) => {
+        throw unreachable(error);
+      });
+      if (answer === undefined || answer === null) {
+        agents.many = null;
+        return this.stream(request);
+      }
+      if (answer.status >= 200 && answer.status < 300) return answer.body;
+      const body = await readAll(answer.body, MAX_ERROR_BYTES).catch(() => '');
+      if (answer.status === 401 && attempt === 0) this.#access.refused();
+      else throw refusal(answer.status, body, answer.headers['retry-after']);
+    }
+  }
+
   /** For connections that are no requests. */
   async tls(): Promise<TlsChoice> {
     const login = await this.#access.login();
@@ -100,6 +127,7 @@ export class Transport {
   close(): void {
     const closed = new KubernetesError(0, UNREACHABLE, 'The connection to Kubernetes was closed.');
     for (const request of this.#underWay) request.destroy(closed);
+    this.#agents?.many?.close();
     this.#dropAgents();
   }
 
@@ -125,8 +153,7 @@ export class Transport {
         method,
         agent,
         headers: {
-          accept: 'application/json',
-          'user-agent': 'tancho',
+          ...ACCEPT,
           ...(text !== null && { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }),
           ...login.headers,
         },
@@ -158,16 +185,20 @@ export class Transport {
     const known = this.#agents;
     if (known !== null && isSame(known.certificate, certificate)) return known;
     this.#dropAgents();
-    const options = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: 0, ...this.#secure(certificate) };
+    const { server } = this.#access.cluster;
+    const secure = this.#secure(certificate);
+    const options = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: 0, ...secure };
     const { Agent: Kept } = this.#http;
     const made = new Kept({ ...options, maxSockets: MAX_SOCKETS }) as Agent;
-    this.#agents = { certificate, short: made, long: new Kept(options) as Agent };
+    const many = server.protocol === 'https:' ? new Multiplexed({ server, secure }) : null;
+    this.#agents = { certificate, short: made, long: new Kept(options) as Agent, many };
     return this.#agents;
   }
 
   /** Connections that are in use end with what they are used for. */
   #dropAgents(): void {
     const agents = this.#agents === null ? [] : [this.#agents.short, this.#agents.long];
+    this.#agents?.many?.retire();
     this.#agents = null;
     for (const agent of agents) {
       agent.maxFreeSockets = 0;
@@ -211,7 +242,7 @@ function isSame(one: ClusterLogin['certificate'], other: ClusterLogin['certifica
   return one?.chain === other?.chain && one?.key === other?.key;
 }
 
-async function readAll(response: IncomingMessage, maxBytes: number): Promise<string> {
+async function readAll(response: AsyncIterable<unknown>, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   try {

@@ -1,0 +1,176 @@
+/**
+ * Answers that go on for as long as a container runs, many of them over one connection (HTTP/2): a connection for each of ten thousand logs would take
+ * more memory than all else together.
+ */
+import { once } from 'node:events';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import { isIP } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import { deadline } from '../lib/deadline.ts';
+import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
+
+/** Servers of Kubernetes allow 100 to 250. */
+const MOST_STREAMS = 100;
+const CONNECT_MS = 20_000;
+const KEEP_ALIVE_MS = 15_000;
+/** Whoever does not answer for so long is not there any more. */
+const PING_MS = 30_000;
+/** Of all logs of a connection that nobody has read yet. */
+const WINDOW_BYTES = 1024 * 1024;
+
+interface MultiplexedOptions {
+  readonly server: URL;
+  readonly secure: import('node:tls').SecureContextOptions & {
+    readonly rejectUnauthorized: boolean;
+    readonly servername?: string;
+  };
+}
+
+interface StreamAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** To be read, or destroyed. */
+  readonly body: ClientHttp2Stream;
+}
+
+interface Session {
+  readonly http2: ClientHttp2Session;
+  readonly pings: NodeJS.Timeout;
+  streams: number;
+}
+
+export class Multiplexed {
+  readonly #options: MultiplexedOptions;
+  readonly #sessions = new Set<Session>();
+  #opening: Promise<Session | null> | null = null;
+  #isClosed = false;
+
+  constructor(options: MultiplexedOptions) {
+    this.#options = options;
+  }
+
+  /** Null: the server does not speak HTTP/2. Rejects where it is not reached. */
+  async get(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<StreamAnswer | null> {
+    const session = await this.#session();
+    if (session === null) return null;
+    const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });
+    body.once('close', () => this.#left(session));
+    const leave = (): void => void body.destroy(lost('it is not wanted any more'));
+    signal.addEventListener('abort', leave, { once: true });
+    body.once('close', () => signal.removeEventListener('abort', leave));
+    if (signal.aborted) leave();
+    const limited = deadline(CONNECT_MS, signal);
+    try {
+      const [head] = (await once(body, 'response', { signal: limited.signal })) as [IncomingHttpHeaders];
+      return { status: Number(head[':status']), headers: head, body };
+    } catch (error) {
+      body.on('error', () => {});
+      body.destroy();
+      throw error;
+    } finally {
+      limited.clear();
+    }
+  }
+
+  /** No more are begun; those that there are end with what they are used for. */
+  retire(): void {
+    this.#isClosed = true;
+    for (const session of this.#sessions) if (session.streams === 0) this.#drop(session);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const session of this.#sessions) session.http2.destroy(lost('it was closed'));
+  }
+
+  /** One with room, whose place is taken. */
+  async #session(): Promise<Session | null> {
+    for (;;) {
+      for (const session of this.#sessions) {
+        if (session.streams >= roomOf(session)) continue;
+        session.streams += 1;
+        return session;
+      }
+      this.#opening ??= this.#open().finally(() => (this.#opening = null));
+      if ((await this.#opening) === null) return null;
+    }
+  }
+
+  async #open(): Promise<Session | null> {
+    const { connect: connectTls } = await import('node:tls');
+    const { server, secure } = this.#options;
+    const host = server.hostname.replace(/^\[|\]$/g, '');
+    const socket = connectTls({
+      ...{ host, port: Number(server.port || 443), ALPNProtocols: ['h2', 'http/1.1'] },
+      ...(isIP(host) === 0 && { servername: host }),
+      ...secure,
+    });
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    await secured(socket);
+    if (socket.alpnProtocol !== 'h2') {
+      socket.destroy();
+      return null;
+    }
+    const { connect } = await import('node:http2');
+    const http2 = connect(server.origin, { createConnection: () => socket });
+    const pings = setInterval(() => {
+      const late = setTimeout(() => http2.destroy(lost('nothing is heard over it')), PING_MS / 2);
+      http2.ping(() => clearTimeout(late));
+    }, PING_MS);
+    const session: Session = { http2, pings, streams: 0 };
+    http2.on('error', () => {});
+    http2.once('close', () => this.#forget(session));
+    if (this.#isClosed) http2.destroy(lost('it was closed'));
+    http2.once('goaway', () => this.#sessions.delete(session));
+    await once(http2, 'connect');
+    http2.setLocalWindowSize(WINDOW_BYTES);
+    this.#sessions.add(session);
+    return session;
+  }
+
+  #left(session: Session): void {
+    session.streams -= 1;
+    if (session.streams === 0 && (this.#isClosed || this.#sessions.size > 1)) this.#drop(session);
+  }
+
+  #drop(session: Session): void {
+    this.#forget(session);
+    session.http2.close();
+  }
+
+  #forget(session: Session): void {
+    clearInterval(session.pings);
+    this.#sessions.delete(session);
+  }
+}
+
+/** Whether what has ended is not all of it: streams of connections that are lost end like those that are over. */
+export function hasBrokenOff(body: Readable): boolean {
+  return 'rstCode' in body && body.rstCode !== 0;
+}
+
+function lost(why: string): KubernetesError {
+  return new KubernetesError(0, UNREACHABLE, `The connection to Kubernetes is lost: ${why}.`);
+}
+
+function roomOf({ http2 }: Session): number {
+  return Math.min(MOST_STREAMS, http2.remoteSettings.maxConcurrentStreams ?? MOST_STREAMS);
+}
+
+async function secured(socket: TLSSocket): Promise<void> {
+  const limited = deadline(CONNECT_MS, null);
+  try {
+    await once(socket, 'secureConnect', { signal: limited.signal });
+  } catch (error) {
+    socket.on('error', () => {});
+    socket.destroy();
+    throw error;
+  } finally {
+    limited.clear();
+  }
+}
