@@ -5,6 +5,7 @@ import { Bench, type Measure } from './bench.ts';
 import { api } from './measures/api.ts';
 import { apps } from './measures/apps.ts';
 import { audit } from './measures/audit.ts';
+import { clusterApps } from './measures/cluster-apps.ts';
 import { dashboard } from './measures/dashboard.ts';
 import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
@@ -27,6 +28,7 @@ import { type Row, rowOf, table } from './report.ts';
 const MEASURES: readonly Measure[] = [
   ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes, https],
   ...[networks, neighbours, ...packages, logWriting, logReading, logBeside, units, manyUnits, apps, audit, kubernetes],
+  clusterApps,
 ];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */

@@ -8,6 +8,10 @@ const APPS = 2_000;
 const LISTS = 300;
 const CHANGES = 100;
 const STARTS = 3;
+/** Asked of the 99th percentile. */
+const LIST_MS = 100;
+/** Asked of a start. */
+export const START_MS = 5_000;
 
 export const apps: Measure = {
   name: 'apps',
@@ -22,24 +26,29 @@ export const apps: Measure = {
       if (found !== APPS) throw new Error(`${found} apps in place of ${APPS}`);
     };
     await list();
-    publish(bench, `GET /apps, ${APPS} apps`, await samplesOf(LISTS, list));
+    publishList(bench, `GET /apps, ${APPS} apps`, await samplesOf(LISTS, list));
     const afterChanges = await samplesOf(CHANGES, list, async (index) => {
       const body = JSON.stringify({ description: `change ${index}` });
       const changed = await world.api('PUT', `/apps/listed-${index}`, { token, body });
       if (changed.status !== 200) throw new Error(`changing an app: ${changed.status} ${changed.text}`);
     });
-    publish(bench, `GET /apps right after a change, ${APPS} apps`, afterChanges);
+    publishList(bench, `GET /apps right after a change, ${APPS} apps`, afterChanges);
     const starts = await samplesOf(
       STARTS,
       async () => world.startAgain().then(list),
       () => world.end('SIGKILL'),
     );
-    bench.publish({ what: `start after kill -9, ${APPS} apps, until they are listed`, unit: 'ms', samples: starts });
+    bench.publish({
+      what: `start after kill -9, ${APPS} apps, until they are listed`,
+      unit: 'ms',
+      samples: starts,
+      most: START_MS,
+    });
   },
 };
 
 /** `before` is not timed. */
-async function samplesOf(
+export async function samplesOf(
   count: number,
   work: () => Promise<void>,
   before: (index: number) => Promise<void> = async () => undefined,
@@ -52,7 +61,7 @@ async function samplesOf(
   return samples;
 }
 
-function publish(bench: Bench, what: string, samples: readonly number[]): void {
+export function publishList(bench: Bench, what: string, samples: readonly number[]): void {
   bench.publish({ what, unit: 'ms', samples: [...samples] });
-  bench.publish({ what: `${what}: p99`, unit: 'ms', samples: [quantile(samples, 0.99)] });
+  bench.publish({ what: `${what}: p99`, unit: 'ms', samples: [quantile(samples, 0.99)], most: LIST_MS });
 }

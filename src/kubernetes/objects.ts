@@ -220,6 +220,7 @@ export interface ClusterNode extends KubernetesObject {
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly allocatable?: Readonly<Record<string, string>>;
+    readonly capacity?: Readonly<Record<string, string>>;
   };
 }
 

@@ -12,6 +12,8 @@ interface ControlPlaneOptions {
   readonly directory: string;
   readonly credentials: Credentials;
   readonly port: number;
+  /** More flags, by name of the server. */
+  readonly flags?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ControlPlane {
@@ -19,7 +21,7 @@ export interface ControlPlane {
 }
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { program, parts, directory, credentials, port } = options;
+  const { program, parts, directory, credentials, port, flags = {} } = options;
   const { api, admin, accounts, authority, kubeconfig } = credentials;
   const [clients, peers] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
   parts.start('etcd', [
@@ -50,7 +52,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     ...['--service-account-signing-key-file', accounts.key, '--service-cluster-ip-range', '10.96.0.0/16'],
     ...['--authorization-mode', 'Node,RBAC', '--allow-privileged=true', '--endpoint-reconciler-type', 'none'],
     ...['--kubelet-client-certificate', admin.certificate, '--kubelet-client-key', admin.key],
-    ...['--kubelet-preferred-address-types', 'InternalIP'],
+    ...['--kubelet-preferred-address-types', 'InternalIP', ...(flags['kube-apiserver'] ?? [])],
   ]);
   const client = new KubernetesClient(await kubeconfigAccess(kubeconfig, null));
   await parts.ready('kube-apiserver', async () => (await client.get(KINDS.namespaces, { name: 'default' })) !== null);
@@ -58,8 +60,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   parts.start('kube-controller-manager', [
     ...[program, 'kube-controller-manager', ...own, `${await freePort()}`],
     ...['--service-account-private-key-file', accounts.key, '--root-ca-file', authority],
-    '--use-service-account-credentials',
+    ...['--use-service-account-credentials', ...(flags['kube-controller-manager'] ?? [])],
   ]);
-  parts.start('kube-scheduler', [program, 'kube-scheduler', ...own, `${await freePort()}`]);
+  const scheduler = [program, 'kube-scheduler', ...own, `${await freePort()}`, ...(flags['kube-scheduler'] ?? [])];
+  parts.start('kube-scheduler', scheduler);
   return { client };
 }

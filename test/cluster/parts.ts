@@ -9,9 +9,15 @@ import { until } from '../support/until.ts';
 const STOP_MS = 20_000;
 const READY_MS = 180_000;
 
+interface Start {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 export class Parts {
   readonly #directory: string;
   readonly #running = new Map<string, ChildProcess>();
+  readonly #started = new Map<string, Start>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -21,7 +27,8 @@ export class Parts {
     return path.join(this.#directory, `${name}.log`);
   }
 
-  start(name: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+  start(name: string, argv: readonly string[], env: Start['env'] = {}): void {
+    this.#started.set(name, { argv, env });
     const setpriv = findProgram('setpriv') ?? '/usr/bin/setpriv';
     const log = openSync(this.logOf(name), 'a');
     const child = spawn(setpriv, ['--pdeathsig', 'KILL', '--', ...argv], {
@@ -32,6 +39,12 @@ export class Parts {
     });
     closeSync(log);
     this.#running.set(name, child);
+  }
+
+  /** One that has been stopped, as it was started. */
+  startAgain(name: string): void {
+    const { argv = [], env = {} } = this.#started.get(name) ?? {};
+    this.start(name, argv, env);
   }
 
   pidOf(name: string): number {

@@ -11,35 +11,43 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../../src/lib/find-program.ts';
 
-/** Below the root of the project, where all of it is run; benchmarks are compiled to elsewhere. */
-const SOURCE = path.resolve('test', 'cluster', 'servers');
+export interface GoProgram {
+  readonly name: string;
+  /** Below the root of the project, where all of it is run; benchmarks are compiled to elsewhere. */
+  readonly source: string;
+}
+
+const SERVERS: GoProgram = { name: 'kubernetes', source: path.resolve('test', 'cluster', 'servers') };
 const FILES = ['go.mod', 'go.sum', 'main.go'];
 const BUILD_MS = 30 * 60_000;
 
-function placeOf(): string {
+function placeOf({ name, source }: GoProgram): string {
   const digest = createHash('sha256');
-  for (const file of FILES) digest.update(readFileSync(path.join(SOURCE, file)));
+  for (const file of FILES) digest.update(readFileSync(path.join(source, file)));
   const cache = process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache');
-  return path.join(cache, 'tancho-tests', `kubernetes-${digest.digest('hex').slice(0, 12)}`);
+  return path.join(cache, 'tancho-tests', `${name}-${digest.digest('hex').slice(0, 12)}`);
 }
 
 /** Null: it is not built. */
 export function builtServers(): string | null {
-  return existsSync(placeOf()) ? placeOf() : null;
+  return existsSync(placeOf(SERVERS)) ? placeOf(SERVERS) : null;
 }
 
 /** Builds it unless it is there; whoever comes meanwhile waits. A sentence where that is not possible in `withinMs`. */
-export async function buildServers(withinMs = BUILD_MS): Promise<{ readonly program: string } | string> {
-  const program = placeOf();
+export async function buildServers(
+  withinMs = BUILD_MS,
+  wanted = SERVERS,
+): Promise<{ readonly program: string } | string> {
+  const program = placeOf(wanted);
   if (existsSync(program)) return { program };
   const [go, flock] = [findProgram('go', `${process.env['PATH'] ?? ''}:/usr/local/go/bin`), findProgram('flock')];
-  if (go === null) return 'Go is not installed, with which the servers of Kubernetes are built';
+  if (go === null) return `Go is not installed, with which ${wanted.name} is built`;
   if (flock === null) return 'flock is not installed';
   mkdirSync(path.dirname(program), { recursive: true });
   const made = `${program}.${process.pid}`;
   const build = [go, 'build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', made, '.'];
   const child = spawn(flock, [`${program}.lock`, process.execPath, ...thisFile(), program, ...build], {
-    cwd: SOURCE,
+    cwd: wanted.source,
     env: { ...process.env, GOFLAGS: '-mod=readonly' },
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: Math.min(withinMs, BUILD_MS),
@@ -47,9 +55,7 @@ export async function buildServers(withinMs = BUILD_MS): Promise<{ readonly prog
   await once(child, 'exit');
   if (existsSync(made)) renameSync(made, program);
   rmSync(made, { force: true });
-  return existsSync(program)
-    ? { program }
-    : 'the servers of Kubernetes were not built in time (see what Go has printed)';
+  return existsSync(program) ? { program } : `${wanted.name} was not built in time (see what Go has printed)`;
 }
 
 function thisFile(): string[] {
