@@ -17,7 +17,10 @@ interface Got {
 }
 
 /** Serves one answer; what it rejects with becomes a 500, as the server's error handler would do. */
-async function serve(answer: (stream: ResponseStream) => Promise<void>): Promise<{ port: number; got: Promise<Got> }> {
+/** `begun`: the status has come. */
+async function serve(
+  answer: (stream: ResponseStream) => Promise<void>,
+): Promise<{ port: number; begun: Promise<void>; got: Promise<Got> }> {
   const server = createServer((_request, response) => {
     answer(new ResponseStream(response, () => ({ 'x-common': 'yes' }))).catch((error: Error) => {
       response.writeHead(500).end(error.message);
@@ -26,8 +29,10 @@ async function serve(answer: (stream: ResponseStream) => Promise<void>): Promise
   servers.push(server);
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
+  const { opened: begun, open: begin } = gate();
   const got = new Promise<Got>((resolve, reject) => {
     get({ port, agent: false }, (response) => {
+      begin();
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('error', reject).on('end', () => {
@@ -36,7 +41,7 @@ async function serve(answer: (stream: ResponseStream) => Promise<void>): Promise
       });
     }).on('error', reject);
   });
-  return { port, got };
+  return { port, begun, got };
 }
 
 const FAILURE = new PlatformError('unit.failed', 'The unit exited.', { hint: 'See the log.' });
@@ -70,13 +75,14 @@ describe('progress', () => {
 
   it('ends with an error line when it fails later', async () => {
     const seen = gate();
-    const { got } = await progress(async (say) => {
+    const { begun, got } = await progress(async (say) => {
       say('starting');
       await seen.opened;
       say('waiting');
       throw FAILURE;
     }, 1);
-    setTimeout(seen.open, 50);
+    await begun;
+    seen.open();
     const lines = (await got).text
       .trim()
       .split('\n')

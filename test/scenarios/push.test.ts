@@ -3,9 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startDeveloper } from '../support/developer.ts';
 import { createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
 
-const { world, token, createApp, createTree, dispose } = await startDeveloper({
-  env: { TANCHO_UNITS_START_TIMEOUT: '4s' },
-});
+const { world, token, createApp, createTree, dispose } = await startDeveloper();
 afterAll(dispose);
 
 describe('a push', () => {

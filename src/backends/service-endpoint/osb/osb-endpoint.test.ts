@@ -119,7 +119,8 @@ describe('a broker', () => {
       await endpoints.create(endpoint, INSTANCE, callOf());
       expect(broker.instances.size).toBe(1);
       broker.busy = Infinity;
-      const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+      const hasty = endpointsForTest({ deadlines: { long: 1_000, poll: 5 } });
+      const failure = await failureOf(hasty.bind(endpoint, INSTANCE, BINDING, callOf()));
       expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: false, status: 422 });
       expect(failure.message).toContain('ConcurrencyError');
     });
