@@ -34,7 +34,7 @@ interface LogServer {
   readonly streams: ReadonlyMap<string, ServerHttp2Stream>;
 }
 
-/** It answers each log with one line, and leaves it open. */
+/** It answers each log with one line, and leaves it open; that of `silent` it does not answer. */
 async function logServer(): Promise<LogServer> {
   const server: Http2SecureServer = createSecureServer({ cert: certificate.chain, key: certificate.key });
   const [connections, streams] = [new Set<Socket>(), new Map<string, ServerHttp2Stream>()];
@@ -42,11 +42,12 @@ async function logServer(): Promise<LogServer> {
   server.on('stream', (stream, { ':path': path = '', authorization }) => {
     stream.on('error', () => {});
     const name = /pods\/([^/]+)\/log/.exec(path)?.[1] ?? '';
+    streams.set(name, stream);
+    if (name === 'silent') return;
     const isKnown = authorization === 'Bearer let-me-in' && name !== 'gone';
     stream.respond({ ':status': isKnown ? 200 : 404 });
     if (!isKnown) return void stream.end(JSON.stringify({ kind: 'Status', reason: 'NotFound', message: `no ${name}` }));
     stream.write(`${AT} of ${name}\n`);
-    streams.set(name, stream);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = clientOf((server.address() as AddressInfo).port);
@@ -89,6 +90,20 @@ it('ends a log that nobody wants any more on the server, and no other', async ()
   await expect.poll(() => streams.get('unwanted')?.closed).toBe(true);
   streams.get('wanted')?.write(`${AT} still here\n`);
   expect((await wanted.next()).value).toEqual({ at: AT, text: 'still here' });
+});
+
+it('may be left at any moment: while it is being opened, or has just been refused', async () => {
+  const { client, streams } = await logServer();
+  const late = new AbortController();
+  await expect(logOf(client, 'gone', late.signal).next()).rejects.toThrow('no gone');
+  late.abort();
+  const stop = new AbortController();
+  const unwanted = logOf(client, 'silent', stop.signal).next();
+  await expect.poll(() => streams.has('silent')).toBe(true);
+  stop.abort();
+  await expect(unwanted).rejects.toThrow();
+  await expect.poll(() => streams.get('silent')?.closed).toBe(true);
+  expect((await logOf(client, 'wanted').next()).value).toEqual({ at: AT, text: 'of wanted' });
 });
 
 it('says what the server has refused, and breaks off with the connection', async () => {

@@ -60,6 +60,8 @@ export class Multiplexed {
     if (session === null) return null;
     const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });
     body.once('close', () => this.#left(session));
+    // Also of one that nobody reads at the moment; whoever reads is told all the same.
+    body.on('error', () => {});
     const leave = (): void => void body.destroy(lost('it is not wanted any more'));
     signal.addEventListener('abort', leave, { once: true });
     body.once('close', () => signal.removeEventListener('abort', leave));
@@ -69,7 +71,6 @@ export class Multiplexed {
       const [head] = (await once(body, 'response', { signal: limited.signal })) as [IncomingHttpHeaders];
       return { status: Number(head[':status']), headers: head, body };
     } catch (error) {
-      body.on('error', () => {});
       body.destroy();
       throw error;
     } finally {
