@@ -47,6 +47,19 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     await until(() => two.heard.includes(null), { what: 'the word that anything may have happened' });
   });
 
+  it('is told and looked for one after the other', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', onWarning);
+    const [one, two] = [await control(1), await control()];
+    for (let told = 0; two.heard.length < 20; told++) {
+      one.news.publish('routes', `app-${told}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    process.off('warning', onWarning);
+    expect(warnings.filter((message) => message.includes('client.query()'))).toEqual([]);
+  });
+
   it('that was lost with a connection is made up for by a look, and more is heard on a new connection', async () => {
     const [one, two] = [await control(), await control()];
     const admin = new pg.Client({ connectionString: url });

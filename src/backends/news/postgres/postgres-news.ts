@@ -2,6 +2,7 @@
 import type { Client } from 'pg';
 import type { News, NewsListener, Topic } from '../../../domain/controls/news.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { retry } from '../../../lib/retry.ts';
 
@@ -39,6 +40,8 @@ class PostgresNews implements News {
   readonly #listeners = new Map<string, Set<NewsListener>>();
   readonly #closed = new AbortController();
   #client: Client | null = null;
+  /** Of what the client is asked: pg takes one question after the other only. */
+  #turns = new KeyedQueue();
   /** What was told while there was no connection. */
   #hasLost = false;
   #opening: Promise<void> | null = null;
@@ -82,11 +85,12 @@ class PostgresNews implements News {
     const gathered = [...this.#gathered];
     this.#gathered = new Set();
     if (gathered.length === 0) return;
-    if (this.#client === null) return void (this.#hasLost = true);
+    const client = this.#client;
+    if (client === null) return void (this.#hasLost = true);
     const payloads = gathered.length > MAX_GATHERED ? [this.#anyNews] : this.#payloads(gathered);
     try {
       const text = 'select pg_notify($1, payload) from unnest($2::text[]) as payload';
-      await this.#client.query({ text, values: [CHANNEL, payloads] });
+      await this.#turns.run('', () => client.query({ text, values: [CHANNEL, payloads] }));
     } catch (error) {
       this.#hasLost = true;
       this.#options.logger.warn({ err: error }, 'the other controls could not be told what happened');
@@ -132,7 +136,8 @@ class PostgresNews implements News {
   #look(): void {
     this.#anything();
     const client = this.#client;
-    client?.query('select 1').catch((error: unknown) => this.#lost(client, error));
+    if (client === null) return;
+    this.#turns.run('', () => client.query('select 1')).catch((error: unknown) => this.#lost(client, error));
   }
 
   #lost(client: Client, error: unknown): void {
@@ -175,7 +180,7 @@ class PostgresNews implements News {
       throw error;
     }
     if (this.#closed.signal.aborted) return client.end();
-    this.#client = client;
+    [this.#client, this.#turns] = [client, new KeyedQueue()];
     // What was told before is lost.
     this.#anything();
   }
