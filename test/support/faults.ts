@@ -44,6 +44,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   'provisioner.of',
   'provisioner.onExit',
   'provisioner.output',
+  'provisioner.routed',
   'gitHost.source',
 ]);
 

@@ -183,6 +183,10 @@ class EngineSet implements Engines {
     );
   }
 
+  routed(units: ReadonlySet<string>): void {
+    for (const engine of this.#all.values()) engine.routed?.(units);
+  }
+
   async networkFault(): Promise<string | null> {
     return (await this.#each((engine) => engine.networkFault())).find((fault) => fault !== null) ?? null;
   }

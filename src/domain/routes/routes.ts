@@ -23,7 +23,7 @@ const MOST_READ_ALONE = 50;
 interface RoutesDeps {
   readonly store: Store;
   readonly router: Router;
-  readonly provisioner: Pick<Provisioner, 'link' | 'processOf'>;
+  readonly provisioner: Pick<Provisioner, 'link' | 'routed' | 'processOf'>;
   readonly domain: string;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -175,6 +175,7 @@ export class Routes {
         const table = { version: await this.#nextVersion(), routes };
         await Promise.all([this.#router.apply(table), this.#provisioner.link(linkedApps(entries))]);
         this.#published = entries;
+        this.#provisioner.routed?.(new Set(routes.flatMap(({ targets }) => targets.map(({ unit }) => unit))));
         this.#onPublished();
         return;
       } catch (error) {

@@ -71,7 +71,7 @@ export interface SeenUnit {
   readonly id: string;
   /** '' of one that was `unknown` from the start. */
   readonly app: string;
-  /** `waiting`: the engine is to start it, or to start it again, and has not done so yet. `unknown`: the engine is away; its units go on or not. */
+  /** `waiting`: the engine is to start it, or to start it again, and has not done so yet. `unknown`: the engine is away, or hears nothing of it; it goes on or not. */
   readonly state: 'waiting' | 'running' | 'ended' | 'unknown';
   /** The machine that it is on, as the engine calls it; '' where there is none yet. */
   readonly node: string;
@@ -347,6 +347,9 @@ export interface Provisioner {
    * then on, at port 80 as clients reach it, at others as they are. Nothing where `supports.links` is false. Idempotent.
    */
   link(apps: readonly LinkedApp[]): Promise<void>;
+
+  /** All units that requests are led to now, in place of those that were before. Absent: it is of no meaning here. */
+  routed?(units: ReadonlySet<string>): void;
 
   /** What keeps units apart on this machine and is not as it was made, for people; null: nothing. Somebody else may have changed it. */
   networkFault(): Promise<string | null>;

@@ -276,6 +276,10 @@ class KubernetesProvisioner implements Provisioner {
 
   async link(): Promise<void> {}
 
+  routed(units: ReadonlySet<string>): void {
+    this.#pods.routed(units);
+  }
+
   async networkFault(): Promise<null> {
     return null;
   }
@@ -326,7 +330,7 @@ class KubernetesProvisioner implements Provisioner {
     if (trouble !== null) return { ...own, state: 'unknown', reason: `Kubernetes is not reached: ${trouble}` };
     if (end !== null) return { ...own, state: 'ended', reason: describeExit(end) };
     if (pod !== null && isUnreachable(pod))
-      return { ...own, state: 'waiting', reason: `its node ${own.node} says nothing any more` };
+      return { ...own, state: 'unknown', reason: `its node ${own.node} says nothing any more` };
     const life = pod === null || isOver(pod) ? null : lifeOf(pod);
     if (life?.isRunning === true)
       return { ...own, state: 'running', address: listens ? this.#address(id) : null, reason: '' };

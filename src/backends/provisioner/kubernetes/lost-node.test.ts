@@ -47,12 +47,15 @@ const pods = (): Pod[] => cluster.server.store.of(KINDS.pods);
 const deployments = (): Deployment[] => cluster.server.store.of(KINDS.deployments);
 const podOf = (id: string): string => deployments().map((one) => bookOf(one).get(id)?.pod ?? '')[0] ?? '';
 
+const route = (...ids: readonly string[]): void => provisioner.routed?.(new Set(ids));
+
 /** Resolves with the pod of the first. */
 async function serving(...ids: readonly string[]): Promise<string> {
   for (const id of ids) {
     await provisioner.ensure(specOf(id));
     await provisioner.ready(id, SERVES, NEVER);
   }
+  route(...ids);
   return podOf(ids[0] ?? '');
 }
 
@@ -69,7 +72,7 @@ it('a unit whose node is lost has ended once, waits with the reason, and lives a
   await expect.poll(() => exits.map(({ id, isLost }) => [id, isLost])).toEqual([[ID, true]]);
   const seen = (await provisioner.list()).find(({ id }) => id === ID);
   expect([seen?.state, seen?.address, seen?.reason]).toEqual([
-    'waiting',
+    'unknown',
     null,
     'its node node-1 says nothing any more',
   ]);
@@ -80,6 +83,15 @@ it('a unit whose node is lost has ended once, waits with the reason, and lives a
   expect(podOf(ID)).not.toBe(lost);
   expect((await fetch(`http://${address?.host}:${address?.port}/`)).status).toBe(200);
   expect(exits).toHaveLength(1);
+});
+
+it('a node that says nothing is not asked for what its units have printed', async () => {
+  const lost = await serving(ID, OTHER);
+  await cluster.loseNodeOf(lost);
+  await expect.poll(() => exits.map(({ id }) => id)).toEqual([ID]);
+  const before = cluster.server.requests.length;
+  expect(await provisioner.lastLines(ID, 5)).toEqual([]);
+  expect(cluster.server.requests.slice(before).filter((one) => one.includes('/log'))).toEqual([]);
 });
 
 it('a pod that somebody takes away is lost with it; a program that ends is not', async () => {
@@ -121,23 +133,40 @@ it('a unit whose node comes back has not ended a second time, and may be lost ag
 it('where nobody hears of any unit none has ended, until one is heard of again', async () => {
   const pods = [await serving(ID, OTHER), podOf(OTHER)];
   for (const pod of pods) noteReady(pod, 'False');
-  await expect.poll(async () => (await provisioner.list()).map(({ state }) => state)).toEqual(['waiting', 'waiting']);
+  await expect.poll(async () => (await provisioner.list()).map(({ state }) => state)).toEqual(['unknown', 'unknown']);
   expect(exits.slice(1)).toEqual([]);
   noteReady(pods[0] ?? '', 'True');
   await expect.poll(() => exits.map(({ id }) => id).at(-1)).toBe(OTHER);
 });
 
-it('where nobody hears of any unit, one that is just coming up takes the place of the others when it has been seen to serve', async () => {
+const stateOf = async (id: string) => (await provisioner.list()).find((one) => one.id === id)?.state;
+
+it('where nobody hears of any unit, one that is just coming up takes the place of the others when it has requests', async () => {
   const pods = [await serving(ID, OTHER), podOf(OTHER)];
   for (const pod of pods) noteReady(pod, 'False');
-  const stateOf = async (id: string) => (await provisioner.list()).find((one) => one.id === id)?.state;
-  await expect.poll(() => stateOf(OTHER)).toBe('waiting');
+  await expect.poll(() => stateOf(OTHER)).toBe('unknown');
   const before = exits.length;
   await provisioner.ensure(specOf(NEXT));
   await expect.poll(() => stateOf(NEXT)).toBe('running');
-  expect(exits.length).toBe(before);
   await provisioner.ready(NEXT, SERVES, NEVER);
-  await expect.poll(() => exits.map(({ id }) => id)).toContain(OTHER);
+  expect(exits.length).toBe(before);
+  route(ID, OTHER, NEXT);
+  expect(exits.map(({ id }) => id)).toContain(OTHER);
+});
+
+it('one that has requests stays for as long as those have none that are heard of', async () => {
+  const lost = await serving(ID, OTHER);
+  noteReady(lost, 'False');
+  await expect.poll(() => exits.map(({ id }) => id)).toEqual([ID]);
+  route(OTHER);
+  noteReady(podOf(OTHER), 'False');
+  await expect.poll(() => stateOf(OTHER)).toBe('unknown');
+  noteReady(lost, 'True');
+  await expect.poll(() => stateOf(ID)).toBe('running');
+  await provisioner.ready(ID, SERVES, NEVER);
+  expect(exits.map(({ id }) => id)).toEqual([ID]);
+  route(ID, OTHER);
+  expect(exits.map(({ id }) => id)).toEqual([ID, OTHER]);
 });
 
 it('a unit whose node is lost is stopped without it, and leaves nothing in the cluster', async () => {

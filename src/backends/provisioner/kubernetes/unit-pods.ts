@@ -11,6 +11,7 @@ import type { GroupName, Groups } from './groups.ts';
 import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
 import { NamespaceView } from './namespace-view.ts';
 import { isOver, isUnreachable, lastEndOf, lifeOf } from './pod-state.ts';
+import { UnheardUnits } from './unheard-units.ts';
 import { type BookedUnit, bookOf, runningIds, type UnitBook, type UnitEnd } from './unit-book.ts';
 
 const REACHED_MS = 20_000;
@@ -39,8 +40,7 @@ export class UnitPods {
   readonly #pods = new Map<string, string>();
   /** Units that are being ended by whoever looks after them. */
   readonly #ending = new Set<string>();
-  /** Pods that were seen to serve. */
-  readonly #serving = new Set<string>();
+  readonly #unheard = new UnheardUnits();
   /** Pods whose loss was told. */
   readonly #lost = new Set<string>();
   /** Pods of units that are not to be seen, and since when: they may be new, or gone. */
@@ -144,12 +144,17 @@ export class UnitPods {
     this.#groups.set(id, group);
   }
 
-  /** Whoever waited for it has seen it serve, and leads requests there. */
+  /** Whoever waited for it has seen it serve. */
   serves(id: string): void {
     const [pod, group] = [this.podOf(id), this.#groups.get(id)];
     if (pod === null || group === undefined) return;
-    this.#serving.add(pod.metadata.name);
+    this.#unheard.serves(pod);
     this.#reportUnreachable(group);
+  }
+
+  /** All that requests are led to. */
+  routed(units: ReadonlySet<string>): void {
+    for (const group of this.#unheard.routed(units)) this.#reportUnreachable(group);
   }
 
   /** Its next death is no loss. */
@@ -218,7 +223,7 @@ export class UnitPods {
     const pod = now ?? before;
     if (pod === null) return;
     this.#missing.delete(pod.metadata.name);
-    if (now === null) this.#serving.delete(pod.metadata.name);
+    if (now === null) this.#unheard.serveNoMore(pod.metadata.name);
     const group = this.#views.get(namespace)?.deployment(pod.metadata.labels?.[LABELS.group] ?? '') ?? null;
     if (group === null) return;
     const found = [...bookOf(group)].find(([, unit]) => unit.pod === pod.metadata.name);
@@ -323,24 +328,17 @@ export class UnitPods {
     if (group !== undefined) this.#reportUnreachable(group);
   }
 
-  /**
-   * A unit whose node says nothing serves nobody, as far as can be told. Where all of them are like that, it may be the cluster that
-   * hears nothing: they stay, for they may serve, and without them nobody does. One that is just coming up serves nobody yet.
-   */
   #reportUnreachable({ namespace, name }: GroupName): void {
     const view = this.#views.get(namespace);
     const pods = [...bookOf(view?.deployment(name) ?? NOTHING)].flatMap(([id, unit]) => {
       const pod = unit.end === null ? (view?.pod(unit.pod) ?? null) : null;
       return pod === null || isOver(pod) ? [] : [{ id, pod }];
     });
-    const serves = (pod: Pod): boolean => this.#serving.has(pod.metadata.name) && lifeOf(pod).isRunning;
-    const isServed = pods.some(({ pod }) => serves(pod) && !isUnreachable(pod));
-    for (const { id, pod } of pods) {
-      if (!isUnreachable(pod)) this.#lost.delete(pod.metadata.name);
-      else if (isServed && this.#known.has(id) && !this.#lost.has(pod.metadata.name)) {
-        this.#lost.add(pod.metadata.name);
-        this.#options.onExit({ id, ...LOST });
-      }
+    for (const { pod } of pods) if (!isUnreachable(pod)) this.#lost.delete(pod.metadata.name);
+    for (const { id, pod } of this.#unheard.lost({ namespace, name }, pods)) {
+      if (!this.#known.has(id) || this.#lost.has(pod.metadata.name)) continue;
+      this.#lost.add(pod.metadata.name);
+      this.#options.onExit({ id, ...LOST });
     }
   }
 
@@ -372,7 +370,7 @@ export class UnitPods {
 
   #report(id: string, end: UnitEnd, isLost: boolean): void {
     const isAsked = this.#ending.delete(id);
-    this.#serving.delete(this.podOf(id)?.metadata.name ?? '');
+    this.#unheard.serveNoMore(this.podOf(id)?.metadata.name ?? '');
     this.#options.onExit({ id, ...end, ...(isLost && !isAsked && { isLost: true }) });
   }
 
