@@ -5,7 +5,7 @@ import type { Pod } from '../../../kubernetes/objects.ts';
 import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { CONTAINER } from './desired.ts';
-import { lifeOf } from './pod-state.ts';
+import { isUnreachable, lifeOf } from './pod-state.ts';
 import { After, chunksOf, LastWords, podLog } from './unit-output.ts';
 import type { UnitPods } from './unit-pods.ts';
 
@@ -50,7 +50,8 @@ export class UnitReader {
     const words = this.#words.get(id);
     if (words !== undefined) return words.last(count);
     const pod = this.#pods.podOf(id);
-    if (pod === null) return [];
+    // A node that says nothing answers nobody, after half a minute, and whoever asks may have to take the unit out of the routes.
+    if (pod === null || isUnreachable(pod)) return [];
     const { name, namespace = '' } = pod.metadata;
     const lines: string[] = [];
     for (const isPrevious of [true, false]) {
