@@ -36,6 +36,23 @@ describe('a start of the platform', () => {
     expect([...units.entries.values()].filter((entry) => entry.unit.exit === null)).toHaveLength(1);
   });
 
+  it('serves while units of a rollout that it undoes take long to be ended', async () => {
+    world.faults.arm({ call: 1, moment: 'before', only: 'provisioner.ready' });
+    await Promise.race([world.deploy('shop'), world.faults.crashed]);
+    let release = (): void => {};
+    world.crash();
+    world = await world.machine.start({
+      prepare: (faults) => {
+        ({ release } = faults.hold('provisioner.stop'));
+      },
+    });
+    expect((await world.machine.store.unfinishedRollouts()).map(({ state }) => state)).toEqual(['starting']);
+    expect(world.machine.table().routes[0]?.targets).toHaveLength(1);
+    release();
+    await expectSound(world);
+    expect(await world.machine.store.unfinishedRollouts()).toEqual([]);
+  });
+
   it('does not take for a leftover what is made while it tidies up', async () => {
     let release = (): void => {};
     let reach = (): void => {};

@@ -2,6 +2,7 @@
  * What a start of control does before it serves: finds the units again and finishes or undoes everything that a crash
  * interrupted. Afterwards nothing is half-done, and no command to unlock anything is needed.
  */
+import { atMost } from '../lib/deadline.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { speedUp } from '../lib/small-start.ts';
 import type { App, Release } from './apps/app.ts';
@@ -11,6 +12,7 @@ import { movedUnits } from './units/moved-units.ts';
 import { noteDown } from './units/note-down.ts';
 import type { Comeback } from './units/provisioner.ts';
 import type { Removal } from './apps/removal.ts';
+import type { Rollout } from './rollouts/rollout.ts';
 import type { Rollouts } from './rollouts/rollouts.ts';
 import type { Routes } from './routes/routes.ts';
 import type { Supervisor } from './units/supervisor.ts';
@@ -19,6 +21,7 @@ import { describeExit, type Unit, unitName } from './units/unit.ts';
 import type { Units } from './units/units.ts';
 import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { GitHost } from './deploys/git-host.ts';
+import type { Deploy } from './deploys/deploy.ts';
 import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
 import type { Work } from './controls/control-store.ts';
 import type { Ownership } from './controls/ownership.ts';
@@ -60,6 +63,8 @@ export interface Recovered {
 
 /** A start waits this long for units that were found dead; slower ones come up while the platform serves. */
 const REVIVAL_PATIENCE_MS = 700;
+/** And so long for rollouts that are undone. */
+const UNDO_PATIENCE_MS = 5_000;
 const STRAY_GRACE_MS = 1_000;
 const LEASE_WAIT_MS = 60_000;
 
@@ -93,7 +98,7 @@ const MANY = 50;
 
 /** Finds the units of the work again, all of them where it is null, and finishes or undoes what is unfinished. */
 export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise<TakenUp> {
-  const { store, rollouts } = deps;
+  const { store } = deps;
   const isOurs = ({ rollout }: Pick<Unit, 'rollout'>): boolean => work?.rollouts.has(rollout) ?? true;
   const before = (await store.allUnits()).filter(isOurs);
   const running = await deps.provisioner.recover(handlesOf(before));
@@ -109,16 +114,9 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
     if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);
   }
   const deploys = (await store.unfinishedDeploys()).filter(({ id }) => work?.deploys.has(id) ?? true);
-  for (const rollout of await store.unfinishedRollouts()) {
-    if (!isOurs({ rollout: rollout.id })) continue;
-    const deploy = deploys.find(({ app, release }) => app === rollout.app && release === rollout.release);
-    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
-    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () =>
-      rollouts.resume(rollout, async (tx, { state, failedRequests = 0 }) => {
-        if (state === 'done' && deploy !== undefined) await tx.updateDeploy(deploy.id, { failedRequests });
-      }),
-    );
-  }
+  const open = (await store.unfinishedRollouts()).filter(({ id }) => isOurs({ rollout: id }));
+  // Units of lost nodes may take a minute to be ended: it goes on while the platform serves.
+  await atMost(UNDO_PATIENCE_MS, Promise.all(open.map((rollout) => resume(deps, rollout, deploys))));
   for (const deploy of deploys) await closeInterrupted(deps, deploy);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const left = (await store.allUnits()).filter(isOurs);
@@ -128,6 +126,16 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
   if (running.size >= MANY) speedUp();
   return { adopted: running.size, interrupted, leftover, revivals };
+}
+
+async function resume({ rollouts, logger }: RecoveryDeps, rollout: Rollout, deploys: readonly Deploy[]): Promise<void> {
+  const deploy = deploys.find(({ app, release }) => app === rollout.app && release === rollout.release);
+  // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
+  await bestEffort(logger, `finishing a rollout of ${rollout.app}`, () =>
+    rollouts.resume(rollout, async (tx, { state, failedRequests = 0 }) => {
+      if (state === 'done' && deploy !== undefined) await tx.updateDeploy(deploy.id, { failedRequests });
+    }),
+  );
 }
 
 /** What serves and what the branch names do not part: a push that was cut off after its switch is finished here, any other one forgotten. */
