@@ -3,6 +3,7 @@ import {
   type EdgesWanted,
   type PlatformInstallation,
   LEAVE_SECONDS,
+  LOW_PORTS,
   made,
   type ClusterObject,
   NAME,
@@ -68,7 +69,7 @@ function podSpec({ namespace, image, pullSecret, settings }: PlatformInstallatio
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
     enableServiceLinks: false,
-    securityContext: { ...user, fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
+    securityContext: { ...user, ...LOW_PORTS, fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
     ...(pullSecret !== null && { imagePullSecrets: [{ name: pullSecret }] }),
     ...(isAtNode && { tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }] }),
     containers: [

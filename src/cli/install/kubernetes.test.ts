@@ -101,16 +101,49 @@ describe('the manifests', () => {
 interface Workload {
   readonly spec: {
     readonly template: {
-      readonly spec: { readonly [part: string]: unknown; readonly containers: readonly Container[] };
+      readonly spec: {
+        readonly [part: string]: unknown;
+        readonly containers: readonly Container[];
+        readonly securityContext: { readonly sysctls?: readonly object[] };
+      };
     };
   };
 }
 
 interface Container {
   readonly command: readonly string[];
-  readonly ports: readonly { readonly hostPort?: number }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
   readonly env: readonly object[];
 }
+
+interface Door {
+  readonly spec: { readonly ports: readonly { readonly port: number; readonly targetPort: string }[] };
+}
+
+describe('apps', () => {
+  it.each([[['--edges', '3']], [['--edges', '3', '--builds']], [['--edges', 'nodes']]])(
+    'are served in pods at the very ports that clients come to, which users without rights may have: %s',
+    async (more) => {
+      const all = await printed(...more, '--edge-token', 'hush-hush');
+      const doors = all.filter(({ kind, metadata: { name } }) => kind === 'Service' && name !== 'tancho');
+      const ports = doors.flatMap((one) => (one as unknown as Door).spec.ports);
+      const outside = new Map(ports.map(({ port, targetPort }) => [targetPort, port]));
+      const pods = all
+        .filter(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet')
+        .map((one) => (one as unknown as Workload).spec.template.spec);
+      expect(pods).toHaveLength(2);
+      for (const { containers, securityContext } of pods) {
+        const [container] = containers;
+        const own = (container?.ports ?? []).filter(({ name }) => name.startsWith('apps'));
+        expect(own.map(({ name, hostPort }) => hostPort ?? outside.get(name))).toEqual([80, 443]);
+        expect(own.map(({ containerPort }) => containerPort)).toEqual([80, 443]);
+        expect(container?.env).toContainEqual({ name: 'TANCHO_EDGE_LISTEN', value: ':80' });
+        expect(container?.env).toContainEqual({ name: 'TANCHO_TLS_LISTEN', value: ':443' });
+        expect(securityContext.sysctls).toEqual([{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }]);
+      }
+    },
+  );
+});
 
 describe('edges of their own', () => {
   it('are one on each node at its ports, without a right and with their token in a secret of theirs', async () => {

@@ -32,7 +32,10 @@ export interface ClusterObject {
 }
 
 export const NAME = 'tancho';
-export const PORTS = { api: 8080, ssh: 2222, apps: 8000, 'apps-tls': 8443 } as const;
+/** Those of apps are the ones that clients come to: an edge redirects to its own port, and addresses of apps are shown with it. */
+export const PORTS = { api: 8080, ssh: 2222, apps: 80, 'apps-tls': 443 } as const;
+/** Lets pods without the capability have them; Pod Security "restricted" allows it. */
+export const LOW_PORTS = { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] } as const;
 const HOME = '/var/lib/tancho';
 const USER = 1000;
 /** Balancers have taken a pod out by then; and for as long clients are asked to close what they have open. */
@@ -46,7 +49,13 @@ const LABELS = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by':
  * shows none in a user namespace otherwise. No devices, and nothing of the node.
  */
 const BUILDING = {
-  pod: { runAsUser: 0, runAsGroup: 0, seccompProfile: { type: 'Unconfined' }, appArmorProfile: { type: 'Unconfined' } },
+  pod: {
+    ...LOW_PORTS,
+    runAsUser: 0,
+    runAsGroup: 0,
+    seccompProfile: { type: 'Unconfined' },
+    appArmorProfile: { type: 'Unconfined' },
+  },
   command: ['/bin/sh', '-c', 'mount -t proc proc /proc && exec tancho server'],
   container: {
     capabilities: {
@@ -154,7 +163,7 @@ function deploymentSpec(installation: PlatformInstallation): object {
         enableServiceLinks: false,
         securityContext: buildsCode
           ? BUILDING.pod
-          : { ...asUser(), fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
+          : { ...asUser(), ...LOW_PORTS, fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
         ...(pullSecret !== null && { imagePullSecrets: [{ name: pullSecret }] }),
         topologySpreadConstraints: [
           {
