@@ -44,12 +44,16 @@ export interface Daemon {
   readonly firstAdmin: { readonly email: string; readonly password: string } | null;
   /** What this machine gives to units: isolation and limits, one line. */
   readonly isolation: string;
+  /** Why it has asked for its own end (SIGTERM); null: it has not. */
+  whyEnding(): string | null;
   /** `all` ends the apps too; `leave-units` lets them run and be reached, to be adopted at the next start. */
   stop(how: 'all' | 'leave-units'): Promise<void>;
 }
 
 /** What apps print between two rounds stays the size of the log file for good. */
 const PRUNE_EVERY_MS = 10_000;
+const TAKEN_OVER =
+  'This server was away for longer than its lease (stopped, too busy, or without its database), and another one has gone on in its place.';
 
 export async function startDaemon(config: Config, options: { version: string }): Promise<Daemon> {
   const runDir = path.join(config.home, 'run');
@@ -109,7 +113,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     publicAddress: publicIp.current,
   });
   const isOneOfSeveral = mayBeSeveral(config, opened);
-  const onLost = (): void => giveUp(logger);
+  const { whyEnding, onLost } = ownEnding(logger);
   const controlLease = await takeLease(opened, { runDir: options.runDir, isOneOfSeveral, onLost });
   const { owner } = controlLease;
   const fence = new Fence(controlLease.lease);
@@ -160,6 +164,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     },
     firstAdmin,
     isolation: backends.provisioner.description,
+    whyEnding,
     async stop(how) {
       isReady = false;
       if (how === 'all') await leaveClients(config, backends, logger);
@@ -236,7 +241,14 @@ async function leaveClients({ edgeDrainSeconds }: Config, { router }: Backends, 
 }
 
 /** Units and edge go on; what this control was doing is finished or undone by whoever has the store now. */
-function giveUp(logger: Logger): void {
-  logger.error({}, 'another server has taken over the database: this one stops');
-  process.kill(process.pid, 'SIGTERM');
+function ownEnding(logger: Logger): { onLost(): void; whyEnding(): string | null } {
+  let why: string | null = null;
+  return {
+    whyEnding: () => why,
+    onLost() {
+      why = TAKEN_OVER;
+      logger.error({}, why);
+      process.kill(process.pid, 'SIGTERM');
+    },
+  };
 }

@@ -55,6 +55,7 @@ async function startNow(): Promise<RunningServer> {
       passwordGiven: config.admin.password !== null,
       domain: config.domain,
       isolation: daemon.isolation,
+      whyEnding: () => daemon.whyEnding(),
       stop: (how) => daemon.stop(how),
     };
   } catch (error) {

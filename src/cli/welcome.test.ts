@@ -58,6 +58,7 @@ async function welcome(
       passwordGiven: false,
       domain: 'localhost',
       isolation: 'plain: no isolation between apps',
+      whyEnding: () => null,
       stop: async () => {},
     }),
     onSignal: (listener) => (send = listener),

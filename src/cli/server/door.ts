@@ -14,6 +14,8 @@ export interface RunningServer {
   readonly domain: string;
   /** How apps are kept apart and limited on this machine, one line. */
   readonly isolation: string;
+  /** Why the server itself has asked for its end, by SIGTERM; null: somebody else has. */
+  whyEnding(): string | null;
   stop(how: 'all' | 'leave-units'): Promise<void>;
 }
 

@@ -22,6 +22,7 @@ function door(parts: Partial<RunningServer> = {}) {
     passwordGiven: false,
     domain: 'localhost',
     isolation: 'plain: no isolation between apps',
+    whyEnding: () => null,
     stop: async (how) => void events.push(`stop ${how}`),
     ...parts,
   };
@@ -105,6 +106,15 @@ describe('signals', () => {
     expect(Date.now() - begunAt).toBeGreaterThan(800);
     finish();
     await ran;
+  });
+});
+
+it('a server that ends by itself says why on standard error, and ends with 1', async () => {
+  const { code, err, events } = await runAndSend('SIGTERM', { whyEnding: () => 'Another one has gone on.' });
+  expect({ code, err, events }).toEqual({
+    code: 1,
+    err: 'Warning: Another one has gone on.\n',
+    events: ['stop leave-units'],
   });
 });
 

@@ -8,6 +8,8 @@ import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
 /** A terminal and npm both pass one Ctrl-C on; only a later one means "at once". */
 const SECOND_PRESS_MS = 1000;
 const FORCED = 130;
+/** Nobody has asked for the end, so whatever watches over services is to start it again. */
+const ENDED_BY_ITSELF = 1;
 const HOW_TO_STOP = 'Ctrl-C stops the server and all apps; "tancho server stop" and SIGTERM leave the apps on the air.';
 
 export async function runServer(cli: Cli, withWelcome: boolean): Promise<number> {
@@ -19,6 +21,8 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   const welcome = withWelcome && !stopping.signal.aborted ? greet(cli, server, stopping.signal) : Promise.resolve();
   if (!withWelcome) cli.note(HOW_TO_STOP);
   const how = (await asked) === 'SIGINT' ? 'all' : 'leave-units';
+  const why = server.whyEnding();
+  if (why !== null) cli.warn(why);
   cli.note(
     how === 'all' ? 'Stopping the server and all apps ...' : 'Stopping the server; the apps stay on the air ...',
   );
@@ -27,7 +31,7 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   cli.note('Stopped.');
   // What has asked for it moves the state, and this process serves again, by the same id, once that is over.
   if (how === 'leave-units' && (await mover(cli.context.home)) !== null) door.again();
-  return 0;
+  return why === null ? 0 : ENDED_BY_ITSELF;
 }
 
 /** The first signal that asks to stop; fires `stopping`. A second SIGINT ends the process. */

@@ -1,0 +1,22 @@
+/** A server that another one has taken the place of: it ends, and says why to whoever reads what it prints. */
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isTaken } from '../../src/lib/processes.ts';
+import { until } from '../support/until.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ hasCluster: false });
+});
+afterAll(() => world.dispose());
+
+it('a server whose lease somebody else has ends by itself, with the reason in what it prints', async () => {
+  const database = new DatabaseSync(path.join(world.home, 'tancho.db'), { timeout: 5_000 });
+  const taken = database.prepare("update leases set token = token + 1000 where key = 'control'").run();
+  database.close();
+  expect(taken.changes).toBe(1);
+  await until(() => !isTaken(world.pid), { what: 'the server to end', detail: () => world.output() });
+  expect(world.output()).toContain('Warning: This server was away for longer than its lease');
+});
