@@ -1,5 +1,6 @@
 /** Pure: edges of their own in a cluster. They have no rights there. */
 import {
+  annotationsOf,
   type EdgesWanted,
   type PlatformInstallation,
   LEAVE_SECONDS,
@@ -23,7 +24,8 @@ export function edgeManifests(installation: PlatformInstallation, edges: EdgesWa
   const own = { namespace: installation.namespace };
   const { where, token } = edges;
   const selector = { matchLabels: LABELS };
-  const template = { metadata: { labels: LABELS }, spec: podSpec(installation, where === 'nodes') };
+  const metadata = { labels: LABELS, annotations: annotationsOf({ token }) };
+  const template = { metadata, spec: podSpec(installation, where === 'nodes') };
   const secret = made('v1', 'Secret', EDGES, own, {
     type: 'Opaque',
     data: { TANCHO_EDGE_TOKEN: Buffer.from(token).toString('base64') },

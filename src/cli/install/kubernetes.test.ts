@@ -218,6 +218,26 @@ describe('in a cluster', () => {
     expect(keyThere()).toBe(key);
   });
 
+  it('servers and edges are replaced where nothing but a secret of theirs is another one', async () => {
+    const edges = ['--edges', '2', '--edge-token'];
+    const templates = async (...more: string[]): Promise<string[]> => {
+      const { code, err } = await world.run([...ARGS, ...edges, ...more, '--apply', ...there]);
+      expect(code, err).toBe(0);
+      return ['tancho', 'tancho-edges'].map((name) =>
+        JSON.stringify((find('deployments', name) as unknown as Workload).spec),
+      );
+    };
+    const [servers, own] = await templates('hush-hush');
+    expect(await templates('hush-hush')).toEqual([servers, own]);
+    const [moved, same] = await templates('hush-hush', '--database', 'postgres://tancho:hush@other.example.com/tancho');
+    expect(moved).not.toBe(servers);
+    expect(moved).not.toContain('other.example.com');
+    expect(same).toBe(own);
+    const [still, other] = await templates('another');
+    expect(still).toBe(servers);
+    expect(other).not.toBe(own);
+  });
+
   it('they are removed, but for the key, the namespaces and the apps', async () => {
     await world.run([...ARGS, '--apply', '--show-usage', ...there]);
     const removed = await world.run(['install', 'kubernetes', '--remove', '--yes', ...there]);

@@ -1,4 +1,5 @@
 /** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
+import { createHash } from 'node:crypto';
 
 export interface PlatformInstallation {
   readonly namespace: string;
@@ -38,6 +39,7 @@ export const PORTS = { api: 8080, ssh: 2222, apps: 80, 'apps-tls': 443 } as cons
 export const LOW_PORTS = { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }] } as const;
 const HOME = '/var/lib/tancho';
 const USER = 1000;
+const DIGEST_DIGITS = 16;
 /** Balancers have taken a pod out by then; and for as long clients are asked to close what they have open. */
 export const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 120;
@@ -101,6 +103,16 @@ export function manifestsOf(installation: PlatformInstallation): ClusterObject[]
   ];
 }
 
+/**
+ * For the template of pods that have these variables from a Secret: pods of the Secret before are replaced, which Kubernetes does not do by itself.
+ * A key or token is among the values, so nobody finds them by trying.
+ */
+export function annotationsOf(secrets: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(secrets).sort(([left], [right]) => (left < right ? -1 : 1));
+  const digest = createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+  return { 'tancho.dev/secret': digest.slice(0, DIGEST_DIGITS) };
+}
+
 export function made(
   apiVersion: string,
   kind: string,
@@ -147,7 +159,7 @@ function service(type: string, ports: Readonly<Record<string, keyof typeof PORTS
 }
 
 function deploymentSpec(installation: PlatformInstallation): object {
-  const { servers, image, pullSecret, buildsCode } = installation;
+  const { servers, image, pullSecret, buildsCode, secrets } = installation;
   const env = { TANCHO_HOME: HOME, HOME, ...installation.settings };
   return {
     replicas: servers,
@@ -156,7 +168,7 @@ function deploymentSpec(installation: PlatformInstallation): object {
     // One after the other: two versions that follow each other work side by side.
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     template: {
-      metadata: { labels: LABELS },
+      metadata: { labels: LABELS, annotations: annotationsOf(secrets) },
       spec: {
         serviceAccountName: NAME,
         terminationGracePeriodSeconds: GRACE_SECONDS,
