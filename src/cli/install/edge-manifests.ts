@@ -9,6 +9,7 @@ import {
   type ClusterObject,
   NAME,
   PORTS,
+  TELLS_WHY,
 } from './manifests.ts';
 
 export const EDGES = `${NAME}-edges`;
@@ -79,6 +80,7 @@ function podSpec({ namespace, image, pullSecret, settings }: PlatformInstallatio
         name: 'edge',
         image,
         command: ['tancho', 'edge', 'run', '--name', '$(EDGE_NAME)', '--server', `http://${NAME}.${namespace}`],
+        ...TELLS_WHY,
         env: [
           { name: 'EDGE_NAME', valueFrom: { fieldRef: { fieldPath: name } } },
           ...Object.entries(env).map(([variable, value]) => ({ name: variable, value })),

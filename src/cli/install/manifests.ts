@@ -40,6 +40,8 @@ export const LOW_PORTS = { sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_star
 const HOME = '/var/lib/tancho';
 const USER = 1000;
 const DIGEST_DIGITS = 16;
+/** What a container that failed has said last is in the state of its pod. */
+export const TELLS_WHY = { terminationMessagePolicy: 'FallbackToLogsOnError' } as const;
 /** Balancers have taken a pod out by then; and for as long clients are asked to close what they have open. */
 export const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 120;
@@ -190,6 +192,7 @@ function deploymentSpec(installation: PlatformInstallation): object {
             name: NAME,
             image,
             command: buildsCode ? BUILDING.command : ['tancho', 'server'],
+            ...TELLS_WHY,
             env: Object.entries(env).map(([name, value]) => ({ name, value })),
             envFrom: [{ secretRef: { name: NAME } }],
             ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort })),
