@@ -25,9 +25,12 @@ export async function claimMove(home: string): Promise<() => Promise<void>> {
   return claimHome(fileOf(home));
 }
 
-/** Process that is at it now. */
+/** Process that is at it now. Of a home that cannot be read nobody is; whoever opens it says what is wrong with it. */
 export async function mover(home: string): Promise<number | null> {
-  const record = await readPidFile(fileOf(home));
+  const record = await readPidFile(fileOf(home)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOTDIR' || error.code === 'EACCES') return null;
+    throw error;
+  });
   return record !== null && (await isRunning(record)) ? record.pid : null;
 }
 
