@@ -89,9 +89,9 @@ describe('the example', () => {
 
   it('worker runs both its processes, and both are in the log', async () => {
     const body = JSON.stringify({ WORK_EVERY_MS: '200' });
-    await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'worker', platform: 'nodejs' }) });
+    await createApp('worker', 'nodejs');
     expect((await world.api('POST', '/apps/worker/env', { token, body })).status).toBe(200);
-    await deployExample('worker', 'nodejs');
+    await push(await createTree(await filesOf(path.join(EXAMPLES, 'worker'))), 'worker');
     expect((await world.fetchApp('worker')).json()).toMatchObject({ process: 'web' });
     const { Units: units } = (await world.api('GET', '/apps/worker', { token })).json<{
       Units: { ProcessName: string; State: string }[];

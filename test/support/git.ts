@@ -8,6 +8,9 @@ import { type Ran, run, type World } from './world.ts';
 
 const execute = promisify(execFile);
 
+/** A first build of Go compiles what comes with it. */
+const PUSH_MS = 240_000;
+
 export interface WorkTree {
   readonly dir: string;
   /** What its git commands run with. */
@@ -56,7 +59,7 @@ export async function createWorkTree(files: Readonly<Record<string, string>>, id
     GIT_TERMINAL_PROMPT: '0',
     ...identity?.env,
   };
-  const git = (args: readonly string[]): Promise<Ran> => run('git', args, { cwd: dir, env });
+  const git = (args: readonly string[]): Promise<Ran> => run('git', args, { cwd: dir, env, timeoutMs: PUSH_MS });
   const work: WorkTree = {
     dir,
     env,
