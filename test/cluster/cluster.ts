@@ -1,5 +1,5 @@
 /**
- * A real Kubernetes cluster of one node on this machine, for tests: etcd, API server, controllers, scheduler, kubelet, containerd, and Debian's
+ * A real Kubernetes cluster on this machine, usually of one node, for tests: etcd, API server, controllers, scheduler, kubelet, containerd, and Debian's
  * docker-registry. Everything of it lies in one directory, below one control group, and ends with close(), or at the next start.
  */
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,26 +9,25 @@ import path from 'node:path';
 import type { KubernetesClient } from '../../src/kubernetes/client.ts';
 import { findProgram } from '../../src/lib/find-program.ts';
 import { readProcess } from '../../src/lib/processes.ts';
-import { DOCKER_REGISTRY, startDockerRegistry } from '../support/docker-registry.ts';
+import { DOCKER_REGISTRY, type DockerRegistry, startDockerRegistry } from '../support/docker-registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { ImageRegistry } from '../support/image-registry.ts';
 import { nodeImage, pauseImage } from './base-image.ts';
 import { startControlPlane } from './control-plane.ts';
 import { makeCredentials } from './credentials.ts';
 import { PREFIX, removeCluster, removeLeftovers } from './leftovers.ts';
-import { CNI_PROGRAMS, startNode } from './node.ts';
+import { CNI_PROGRAMS, type Node, startNode } from './node.ts';
 import { Parts } from './parts.ts';
+import { takePodNetworks } from './pod-networks.ts';
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
-const PARTS = ['kubelet', 'containerd', 'kube-scheduler', 'kube-controller-manager', 'kube-apiserver', 'etcd'];
 
 export interface Cluster {
   readonly kubeconfig: string;
   readonly client: KubernetesClient;
-  /** Network of its pods, which this machine reaches. */
-  readonly pods: string;
+  readonly nodes: readonly Node[];
   /** Of docker-registry, empty at first: `host:port`. */
-  readonly registry: string;
+  readonly registry: DockerRegistry;
   /** With Node and a shell: what code can be built on. */
   readonly base: string;
   readonly parts: Parts;
@@ -45,6 +44,7 @@ export function withoutCluster(): string {
     'runc',
     'busybox',
     'docker-registry',
+    'ip',
     'npm',
     'openssl',
     'setpriv',
@@ -54,8 +54,14 @@ export function withoutCluster(): string {
   return addressOfThis() === null ? 'a cluster takes an address of this machine that is not loopback' : '';
 }
 
+interface ClusterOptions {
+  readonly nodes?: number;
+  /** A node that says nothing for so long counts as lost; absent: as Kubernetes has it. */
+  readonly lostAfterSeconds?: number;
+}
+
 /** `program`: the servers, see program.ts. */
-export async function startCluster(program: string): Promise<Cluster> {
+export async function startCluster(program: string, options: ClusterOptions = {}): Promise<Cluster> {
   await removeLeftovers(tmpdir());
   const directory = mkdtempSync(path.join(tmpdir(), PREFIX));
   writeFileSync(path.join(directory, 'owner'), `${process.pid} ${readProcess(process.pid)?.start ?? ''}`);
@@ -66,7 +72,7 @@ export async function startCluster(program: string): Promise<Cluster> {
   let client: KubernetesClient | null = null;
   const close = async (): Promise<void> => {
     client?.close();
-    for (const name of PARTS) await parts.stop(name);
+    await parts.stopAll();
     await Promise.all([images.close(), registry.close()]);
     await removeCluster(directory);
     writeFileSync(FORWARDING, forwarding);
@@ -79,15 +85,24 @@ export async function startCluster(program: string): Promise<Cluster> {
     images.addImage('node', '1', nodeImage(busybox, findProgram('npm') ?? ''));
     mkdirSync(path.join(directory, 'keys'));
     const credentials = await makeCredentials(path.join(directory, 'keys'), `https://127.0.0.1:${port}`, address);
-    ({ client } = await startControlPlane({ program, parts, directory, credentials, port }));
-    const network = `10.245.${1 + Math.floor(Math.random() * 254)}`;
-    const own = { controlGroup: path.basename(directory), pauseImage: `${images.host}/pause:1` };
-    await startNode({ program, parts, directory, credentials, client, address, network, ...own });
+    const { nodes: count = 1, lostAfterSeconds } = options;
+    const noticing = lostAfterSeconds === undefined ? [] : ['--node-monitor-period', '2s', '--node-monitor-grace-period', `${lostAfterSeconds}s`];
+    const flags = { 'kube-controller-manager': noticing };
+    ({ client } = await startControlPlane({ program, parts, directory, credentials, port, flags }));
+    const nodes: Node[] = [];
+    for (const [number, network] of (await takePodNetworks(directory, count)).entries()) {
+      const name = `node${number + 1}`;
+      nodes.push(
+        await startNode({
+          ...{ name, program, parts, credentials, client, address, network },
+          directory: path.join(directory, name),
+          controlGroup: `${path.basename(directory)}/${name}`,
+          pauseImage: `${images.host}/pause:1`,
+        }),
+      );
+    }
     const { kubeconfig } = credentials;
-    return {
-      ...{ kubeconfig, client, parts, close, registry: registry.host },
-      ...{ pods: `${network}.0/24`, base: `${images.host}/node:1` },
-    };
+    return { kubeconfig, client, parts, nodes, close, registry, base: `${images.host}/node:1` };
   } catch (error) {
     await close();
     throw error;

@@ -64,7 +64,7 @@ export async function makeCredentials(directory: string, server: string, node: s
   const [api, admin, kubelet] = await Promise.all([
     sign('api', '/CN=kube-apiserver', 'IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes.default.svc'),
     sign('admin', `${admins}admin`, 'DNS:admin'),
-    sign('kubelet', `${admins}kubelet`, `IP:${node},DNS:node1`),
+    sign('kubelet', `${admins}kubelet`, `IP:${node}`),
   ]);
   const accounts = { certificate: file('accounts.pub'), key: file('accounts.key') };
   await run('openssl', ['genrsa', '-out', accounts.key, '2048']);

@@ -6,26 +6,44 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { isAlive } from '../../src/lib/processes.ts';
 import { until } from '../support/until.ts';
-import { hierarchies } from './node.ts';
+import { hierarchies } from './control-groups.ts';
+import { removePodNetworks } from './pod-networks.ts';
 
 export const PREFIX = 'tancho-cluster-';
 
 /** Everything of the cluster in `directory`, whose programs have ended, and the directory. */
 export async function removeCluster(directory: string): Promise<void> {
-  const groups = hierarchies().map((hierarchy) => path.join(hierarchy, path.basename(directory)));
+  const group = path.basename(directory);
+  await killContainers(directory, group);
+  for (const mount of await mountsBelow(directory)) await promisify(execFile)('/usr/bin/umount', ['--lazy', mount]);
+  if ((await mountsBelow(directory)).length > 0) throw new Error(`Something is still mounted below ${directory}.`);
+  for (const hierarchy of hierarchies()) removeGroup(path.join(hierarchy, group));
+  await removePodNetworks(directory);
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Those that are started from the directory, or are in the control group; `group`: below that of the machine. */
+export async function killContainers(directory: string, group: string): Promise<void> {
+  const groups = hierarchies().map((hierarchy) => path.join(hierarchy, group));
   const processes = async (): Promise<number[]> => [...(await shims(directory)), ...groups.flatMap(membersOf)];
   await until(
     async () => {
       const left = await processes();
-      for (const pid of left) kill(pid);
+      for (const pid of left) endProcess(pid);
       return left.length === 0;
     },
-    { what: 'the processes of the cluster to be gone', everyMs: 100 },
+    { what: 'the containers to be gone', everyMs: 10 },
   );
-  for (const mount of await mountsBelow(directory)) await promisify(execFile)('/usr/bin/umount', ['--lazy', mount]);
-  if ((await mountsBelow(directory)).length > 0) throw new Error(`Something is still mounted below ${directory}.`);
-  for (const group of groups) removeGroup(group);
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** All that runs in a pod of any cluster of this machine, in one moment; its node starts it again. */
+export async function killPod(uid: string): Promise<void> {
+  const groups = hierarchies().flatMap((hierarchy) => groupsOf(hierarchy, `pod${uid}`));
+  for (const pid of groups.flatMap(membersOf)) endProcess(pid);
+}
+
+function groupsOf(group: string, name: string): string[] {
+  return childrenOf(group).flatMap((child) => (path.basename(child) === name ? [child] : groupsOf(child, name)));
 }
 
 /** Of clusters whose process was killed. */
@@ -76,7 +94,7 @@ async function mountsBelow(directory: string): Promise<string[]> {
   return places.filter((place) => place.startsWith(`${directory}/`)).reverse();
 }
 
-function kill(pid: number): void {
+export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -10,6 +10,7 @@ import { startOpenLoad } from '../support/open-load.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { CLUSTER_POOL } from '../support/world-engine.ts';
+import { describeNamespace } from './describe.ts';
 
 const MOVES = Number(process.env['TANCHO_TEST_MOVES'] ?? 10);
 const PER_SECOND = Number(process.env['TANCHO_TEST_RATE'] ?? 200);
@@ -103,6 +104,12 @@ class Echo {
   }
 }
 
+async function seen(): Promise<string> {
+  const { client, namespace } = world.cluster ?? expect.fail('the server has no cluster');
+  const { text } = await world.api('GET', '/apps/mover/log?lines=50', { token });
+  return `${text}\n${await describeNamespace(client, namespace)}\n${world.output()}`;
+}
+
 it(`${MOVES} moves between this machine and a cluster fail no request and cut no upgraded connection`, async () => {
   const echoes = Array.from({ length: SOCKETS }, () => new Echo());
   await Promise.all(echoes.map((echo) => echo.open()));
@@ -110,7 +117,9 @@ it(`${MOVES} moves between this machine and a cluster fail no request and cut no
   const units = new Set<string>();
   for (let move = 1; move <= MOVES; move++) {
     const pool = move % 2 === 1 ? CLUSTER_POOL : 'default';
-    const moved = await world.api('PUT', '/apps/mover', { token, body: JSON.stringify({ pool }) });
+    const moved = await world
+      .api('PUT', '/apps/mover', { token, body: JSON.stringify({ pool }) })
+      .catch(async (error: unknown) => expect.fail(`move ${move}: ${String(error)}\n${await seen()}`));
     expect(moved.status, moved.text).toBe(200);
     const { text } = await world.fetchApp('mover');
     expect(text).toMatch(pool === CLUSTER_POOL ? /^mover\/mover-web-[0-9a-f]{12}-/ : /^mover\/\d+$/);

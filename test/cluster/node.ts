@@ -1,23 +1,26 @@
 /** A node that really runs pods: containerd and a kubelet, with addresses of pods that this machine reaches. Control groups of either version. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import type { KubernetesClient } from '../../src/kubernetes/client.ts';
 import { KINDS } from '../../src/kubernetes/kinds.ts';
+import type { ClusterNode, Pod } from '../../src/kubernetes/objects.ts';
 import { freePort } from '../support/free-port.ts';
+import { makeControlGroups } from './control-groups.ts';
 import type { Credentials } from './credentials.ts';
+import { killContainers } from './leftovers.ts';
 import type { Parts } from './parts.ts';
 
-const NAME = 'node1';
-const CGROUPS = '/sys/fs/cgroup';
 export const CNI_PROGRAMS = '/usr/lib/cni';
 
 interface NodeOptions {
+  readonly name: string;
   readonly program: string;
   readonly parts: Parts;
+  /** Its own. */
   readonly directory: string;
   readonly credentials: Credentials;
   readonly client: KubernetesClient;
@@ -31,30 +34,62 @@ interface NodeOptions {
   readonly pauseImage: string;
 }
 
-export async function startNode(options: NodeOptions): Promise<void> {
-  const { parts, directory, client, credentials, program, address } = options;
+export interface Node {
+  readonly name: string;
+  /** It is lost with all that runs on it, in one moment. */
+  kill(): Promise<void>;
+  /** It comes back, as after a restart of the machine: nothing runs on it. Resolves when its programs are started. */
+  startAgain(): Promise<void>;
+}
+
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { name, parts, directory, client, credentials, program, address, controlGroup } = options;
+  const [containerd, kubelet] = [`containerd-${name}`, `kubelet-${name}`];
   const socket = path.join(directory, 'containerd.sock');
+  mkdirSync(path.join(directory, 'cni'), { recursive: true });
   await writeFile(path.join(directory, 'containerd.toml'), containerdConfig(options, socket));
-  mkdirSync(path.join(directory, 'cni'));
   await writeFile(path.join(directory, 'cni', '10-pods.conflist'), JSON.stringify(networkConfig(options)));
-  parts.start('containerd', ['/usr/bin/containerd', '--config', path.join(directory, 'containerd.toml')], {
+  parts.start(containerd, ['/usr/bin/containerd', '--config', path.join(directory, 'containerd.toml')], {
     PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`,
   });
-  await parts.ready('containerd', async () => {
-    await promisify(execFile)('/usr/bin/ctr', ['-a', socket, 'version']);
-    return true;
-  });
-  makeControlGroups(options.controlGroup);
+  const containerdAnswers = (): Promise<void> =>
+    parts.ready(containerd, async () => {
+      await promisify(execFile)('/usr/bin/ctr', ['-a', socket, 'version']);
+      return true;
+    });
+  await containerdAnswers();
+  makeControlGroups(controlGroup);
   await writeFile(path.join(directory, 'kubelet.yaml'), stringify(kubeletConfig(options, socket, await freePort())));
-  parts.start('kubelet', [
+  parts.start(kubelet, [
     ...[program, 'kubelet', '--config', path.join(directory, 'kubelet.yaml'), '--kubeconfig', credentials.kubeconfig],
     ...['--root-dir', path.join(directory, 'kubelet'), '--cert-dir', path.join(directory, 'kubelet-keys')],
-    ...['--hostname-override', NAME, '--node-ip', address],
+    ...['--hostname-override', name, '--node-ip', address],
   ]);
-  await parts.ready('kubelet', async () => {
-    const node = await client.get(KINDS.nodes, { name: NAME });
-    return node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
-  });
+  await parts.ready(kubelet, async () => isReady(await client.get(KINDS.nodes, { name })));
+  return {
+    name,
+    async kill() {
+      // Who would start its pods again goes first.
+      await parts.stop(kubelet, 'SIGKILL');
+      await parts.stop(containerd, 'SIGKILL');
+      await killContainers(directory, controlGroup);
+    },
+    async startAgain() {
+      parts.startAgain(containerd);
+      await containerdAnswers();
+      parts.startAgain(kubelet);
+    },
+  };
+}
+
+export function isReady(node: ClusterNode | null): boolean {
+  return node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+}
+
+/** It may have requests. */
+export function isPodReady({ metadata, status }: Pod): boolean {
+  const isReady = status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
+  return isReady && metadata.deletionTimestamp === undefined;
 }
 
 function containerdConfig({ directory, pauseImage }: NodeOptions, socket: string): string {
@@ -122,22 +157,3 @@ function kubeletConfig(options: NodeOptions, socket: string, port: number): obje
     volumePluginDir: path.join(directory, 'volume-plugins'),
   };
 }
-
-/** The kubelet makes none at the top: one in each hierarchy of version 1, one at all in version 2. */
-function makeControlGroups(name: string): void {
-  for (const hierarchy of hierarchies()) {
-    const group = path.join(hierarchy, name);
-    mkdirSync(group, { recursive: true });
-    for (const file of ['cpuset.cpus', 'cpuset.mems'])
-      if (!isUnified() && existsSync(path.join(hierarchy, file)))
-        writeFileSync(path.join(group, file), readFileSync(path.join(hierarchy, file)));
-  }
-}
-
-export function hierarchies(): string[] {
-  if (isUnified()) return [CGROUPS];
-  const names = readdirSync(CGROUPS).map((name) => path.join(CGROUPS, name));
-  return names.filter((hierarchy) => existsSync(path.join(hierarchy, 'cgroup.procs')));
-}
-
-const isUnified = (): boolean => existsSync(path.join(CGROUPS, 'cgroup.controllers'));

@@ -64,6 +64,11 @@ export class Parts {
     );
   }
 
+  /** The last first. */
+  async stopAll(): Promise<void> {
+    for (const name of [...this.#started.keys()].reverse()) await this.stop(name);
+  }
+
   async stop(name: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.#running.get(name);
     this.#running.delete(name);

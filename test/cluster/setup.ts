@@ -13,6 +13,6 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env['TANCHO_TEST_KUBERNETES'] = cluster.kubeconfig;
   process.env['TANCHO_TEST_KUBERNETES_BASE'] = cluster.base;
   process.env['TANCHO_TEST_KUBERNETES_IMAGE'] = cluster.base;
-  process.env['TANCHO_TEST_KUBERNETES_REGISTRY'] = cluster.registry;
+  process.env['TANCHO_TEST_KUBERNETES_REGISTRY'] = cluster.registry.host;
   return () => cluster.close();
 }

@@ -30,6 +30,30 @@ export interface ControlsWorld {
   dispose(): Promise<void>;
 }
 
+/** Servers with the settings and the key of the first. */
+export class EqualServers {
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #worlds: World[] = [];
+
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#env = env;
+  }
+
+  async start(more: Record<string, string> = {}): Promise<World> {
+    const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-world-'));
+    await chmod(home, 0o711);
+    const first = this.#worlds[0];
+    if (first !== undefined) await copyFile(path.join(first.home, 'secret.key'), path.join(home, 'secret.key'));
+    const world = await startWorld({ home, hasCluster: false, env: { ...this.#env, ...more } });
+    this.#worlds.push(world);
+    return world;
+  }
+
+  async dispose(): Promise<void> {
+    for (const world of this.#worlds) await world.dispose();
+  }
+}
+
 /** Null where something of that is missing. */
 export async function startControlsWorld(): Promise<ControlsWorld | null> {
   if (BUSYBOX === undefined) return null;
@@ -49,22 +73,14 @@ export async function startControlsWorld(): Promise<ControlsWorld | null> {
     TANCHO_IMAGES_REGISTRY: `${registry.host}/apps`,
     TANCHO_IMAGES_BASE: `*=${registry.host}/base:1`,
   };
-  const worlds: World[] = [];
+  const servers = new EqualServers(env);
   return {
     cluster,
     registry,
     env,
-    async start(more = {}) {
-      const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-world-'));
-      await chmod(home, 0o711);
-      const first = worlds[0];
-      if (first !== undefined) await copyFile(path.join(first.home, 'secret.key'), path.join(home, 'secret.key'));
-      const world = await startWorld({ home, env: { ...env, ...more } });
-      worlds.push(world);
-      return world;
-    },
+    start: (more) => servers.start(more),
     async dispose() {
-      for (const world of worlds) await world.dispose();
+      await servers.dispose();
       await cluster.close();
       await registry.close();
       await database.dispose();

@@ -12,10 +12,13 @@ import { newKey } from '../../src/lib/x509/names.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-interface DockerRegistry {
+export interface DockerRegistry {
   readonly host: string;
   /** File with the root that has signed its certificate; '' where it has none. */
   readonly roots: string;
+  /** It is away, with all that it has, until startAgain(). */
+  stop(): Promise<void>;
+  startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,16 +36,23 @@ export async function startDockerRegistry(program: string, hasTls = false): Prom
   ];
   const file = join(directory, 'config.yml');
   writeFileSync(file, `${config.join('\n')}\n`);
-  const child = spawn(program, ['serve', file], { stdio: 'ignore' });
-  const gone = once(child, 'exit');
+  let stop = async (): Promise<void> => {};
+  const startAgain = async (): Promise<void> => {
+    const child = spawn(program, ['serve', file], { stdio: 'ignore' });
+    const gone = once(child, 'exit');
+    stop = async () => {
+      child.kill('SIGKILL');
+      await gone;
+    };
+    await until(() => isListening(host), { what: 'docker-registry listens' });
+  };
   const close = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await gone;
+    await stop();
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    await until(() => isListening(host), { what: 'docker-registry listens' });
-    return { host, close, roots: hasTls ? join(directory, 'roots.pem') : '' };
+    await startAgain();
+    return { host, close, startAgain, stop: () => stop(), roots: hasTls ? join(directory, 'roots.pem') : '' };
   } catch (error) {
     await close();
     throw error;

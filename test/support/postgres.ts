@@ -24,6 +24,16 @@ interface Server {
   stop(): Promise<void>;
 }
 
+/** A server with one database, which may be killed: what it has acknowledged is there when it has started again. */
+export interface DurableDatabase extends TestDatabase {
+  /** It ends as in a crash, all connections being cut, and starts again at the same address. */
+  crash(): Promise<void>;
+}
+
+interface OwnServer extends Server {
+  crash(): Promise<void>;
+}
+
 interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -38,6 +48,9 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
 };
+/** What is committed is with the system, which here never dies. */
+const DURABLE = { ...SETTINGS, synchronous_commit: 'on', full_page_writes: 'on' };
+type ServerSettings = Readonly<Record<string, string>>;
 const START_ATTEMPTS = 3;
 const START_MS = 60_000;
 const STOP_MS = 60_000;
@@ -74,6 +87,16 @@ export async function createTestDatabase(): Promise<TestDatabase | null> {
   return { url: url.href, dispose };
 }
 
+/** Null, and one line that says why, when there is no PostgreSQL on this machine. */
+export async function createDurableDatabase(): Promise<DurableDatabase | null> {
+  const own = await ownServer(DURABLE);
+  if (own === null) return null;
+  const url = new URL(own.url);
+  url.pathname = '/tancho';
+  await asAdmin(own.url, 'CREATE DATABASE tancho');
+  return { url: url.href, crash: () => own.crash(), dispose: () => own.stop() };
+}
+
 function isGiven(): boolean {
   return (process.env['TANCHO_TEST_DATABASE_URL'] ?? '') !== '';
 }
@@ -93,7 +116,7 @@ async function asAdmin(url: string, statement: string): Promise<void> {
   }
 }
 
-async function ownServer(): Promise<Server | null> {
+async function ownServer(settings: ServerSettings = SETTINGS): Promise<OwnServer | null> {
   const bin = await findBinaries();
   const account = process.getuid?.() === 0 ? await unprivilegedAccount() : null;
   if (bin === null || account === undefined) {
@@ -106,7 +129,8 @@ async function ownServer(): Promise<Server | null> {
     const template = await templateOfRun(bin, account);
     if (template === null) await initialize(bin, folder, account);
     else await run('cp', ['-a', '--reflink=auto', `${template}/.`, folder], { timeout: START_MS });
-    return await start(bin, folder, await readFile(path.join(folder, 'password'), 'utf8'), account);
+    const password = await readFile(path.join(folder, 'password'), 'utf8');
+    return await start({ bin, folder, account, settings }, password);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -182,10 +206,18 @@ async function sortingLocale(bin: string): Promise<string[]> {
   return major >= 15 ? ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'] : ['--locale=C'];
 }
 
-async function start(bin: string, folder: string, password: string, account: Account | null): Promise<Server> {
+interface Launch {
+  readonly bin: string;
+  readonly folder: string;
+  readonly account: Account | null;
+  readonly settings: ServerSettings;
+}
+
+async function start(own: Launch, password: string): Promise<OwnServer> {
+  const { folder } = own;
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
-    const child = await launch(bin, folder, port, account);
+    let child = await launch(own, port);
     const url = `postgres://tancho:${password}@127.0.0.1:${port}/postgres`;
     const onExit = (): void => {
       child.kill('SIGQUIT');
@@ -194,24 +226,29 @@ async function start(bin: string, folder: string, password: string, account: Acc
     process.once('exit', onExit);
     const stop = async (): Promise<void> => {
       process.off('exit', onExit);
-      await ended(child);
+      await ended(child, 'SIGINT');
       await rm(folder, { recursive: true, force: true });
     };
-    if (await answers(url, child)) return { url, stop };
+    const crash = async (): Promise<void> => {
+      await ended(child, 'SIGQUIT');
+      child = await launch(own, port);
+      if (!(await answers(url, child))) throw new Error('The PostgreSQL of the tests does not start again.');
+    };
+    if (await answers(url, child)) return { url, stop, crash };
     process.off('exit', onExit);
-    await ended(child);
+    await ended(child, 'SIGINT');
     // Somebody may have taken the port in between.
     if (attempt === START_ATTEMPTS) throw new Error('The PostgreSQL of the tests does not start.');
   }
 }
 
 /** Where setpriv is, the server also ends when the test process is killed. */
-async function launch(bin: string, folder: string, port: number, account: Account | null): Promise<ChildProcess> {
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([key, value]) => [
+async function launch({ bin, folder, account, settings }: Launch, port: number): Promise<ChildProcess> {
+  const options = Object.entries({ ...settings, port: String(port) }).flatMap(([key, value]) => [
     '-c',
     `${key}=${value}`,
   ]);
-  const command = [path.join(bin, 'postgres'), '-D', path.join(folder, 'data'), ...settings];
+  const command = [path.join(bin, 'postgres'), '-D', path.join(folder, 'data'), ...options];
   const setpriv = '/usr/bin/setpriv';
   if (!(await isThere(setpriv))) return launched(command, folder, account ?? {});
   const identity = account === null ? [] : [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
@@ -235,10 +272,10 @@ async function answers(url: string, child: ChildProcess): Promise<boolean> {
   return false;
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGINT');
+  child.kill(signal);
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
   await exited;
   clearTimeout(timer);

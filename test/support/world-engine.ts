@@ -19,11 +19,24 @@ export interface WorldCluster {
   dispose(): Promise<void>;
 }
 
-export async function openWorldCluster(): Promise<WorldCluster> {
-  // As test/cluster/setup.ts says of its cluster.
-  const kubeconfig = process.env['TANCHO_TEST_KUBERNETES'] ?? '';
-  const base = process.env['TANCHO_TEST_KUBERNETES_BASE'] ?? '';
-  const registry = process.env['TANCHO_TEST_KUBERNETES_REGISTRY'] ?? '';
+interface ClusterFacts {
+  readonly kubeconfig: string;
+  readonly base: string;
+  /** `host:port`. */
+  readonly registry: string;
+}
+
+/** As test/cluster/setup.ts says of its cluster. */
+function clusterOfRun(): ClusterFacts {
+  return {
+    kubeconfig: process.env['TANCHO_TEST_KUBERNETES'] ?? '',
+    base: process.env['TANCHO_TEST_KUBERNETES_BASE'] ?? '',
+    registry: process.env['TANCHO_TEST_KUBERNETES_REGISTRY'] ?? '',
+  };
+}
+
+export async function openWorldCluster(cluster: ClusterFacts = clusterOfRun()): Promise<WorldCluster> {
+  const { kubeconfig, base, registry } = cluster;
   const client = new KubernetesClient(await kubeconfigAccess(kubeconfig, null));
   const namespace = `tancho-world-${randomHex(8)}`;
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };

@@ -1,0 +1,27 @@
+/** Control groups of either version, for what a cluster runs. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+const CGROUPS = '/sys/fs/cgroup';
+
+/** Kubelets make none at the top: one in each hierarchy of version 1, one at all in version 2. `name`: below that of the machine. */
+export function makeControlGroups(name: string): void {
+  for (const hierarchy of hierarchies()) {
+    let group = hierarchy;
+    for (const part of name.split('/')) {
+      group = path.join(group, part);
+      mkdirSync(group, { recursive: true });
+      for (const file of ['cpuset.cpus', 'cpuset.mems'])
+        if (!isUnified() && existsSync(path.join(hierarchy, file)))
+          writeFileSync(path.join(group, file), readFileSync(path.join(hierarchy, file)));
+    }
+  }
+}
+
+export function hierarchies(): string[] {
+  if (isUnified()) return [CGROUPS];
+  const names = readdirSync(CGROUPS).map((name) => path.join(CGROUPS, name));
+  return names.filter((hierarchy) => existsSync(path.join(hierarchy, 'cgroup.procs')));
+}
+
+const isUnified = (): boolean => existsSync(path.join(CGROUPS, 'cgroup.controllers'));
