@@ -86,7 +86,10 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     mkdirSync(path.join(directory, 'keys'));
     const credentials = await makeCredentials(path.join(directory, 'keys'), `https://127.0.0.1:${port}`, address);
     const { nodes: count = 1, lostAfterSeconds } = options;
-    const noticing = lostAfterSeconds === undefined ? [] : ['--node-monitor-period', '2s', '--node-monitor-grace-period', `${lostAfterSeconds}s`];
+    const noticing =
+      lostAfterSeconds === undefined
+        ? []
+        : ['--node-monitor-period', '2s', '--node-monitor-grace-period', `${lostAfterSeconds}s`];
     const flags = { 'kube-controller-manager': noticing };
     ({ client } = await startControlPlane({ program, parts, directory, credentials, port, flags }));
     const nodes: Node[] = [];

@@ -9,6 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Run with TANCHO_TEST_SLOW=1 only. */
 const MINUTES = [
+  'test/cluster/chaos.test.ts',
   'test/dashboard/screens.long.test.ts',
   'test/dashboard/error-states.long.test.ts',
   'test/corpus/hints-quick.long.test.ts',

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { LostRequest } from './balanced-load.ts';
+import { isExcused } from './chaos-verdict.ts';
+import type { Kill } from './kills.ts';
+
+const lost = (begun: number, ended: number, edge = 0): LostRequest => ({
+  app: 'still',
+  edge,
+  begun,
+  ended,
+  why: '502',
+});
+const kill = (more: Partial<Kill>): Kill => ({
+  ...{ kind: 'edge', what: '', begun: 100, gone: 110, edge: null, hasUnits: false },
+  ...more,
+});
+
+it('a request is excused that was under way in the edge that was killed, and none by another one, before or after', () => {
+  const edge = kill({ edge: 1 });
+  expect([lost(90, 105, 1), lost(109, 200, 1)].map((one) => isExcused(one, edge))).toEqual([true, true]);
+  expect([lost(90, 105, 0), lost(80, 99, 1), lost(111, 120, 1)].map((one) => isExcused(one, edge))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+it('a request by any edge is excused while units are killed, and none when neither edge nor units are', () => {
+  expect(isExcused(lost(105, 106), kill({ hasUnits: true }))).toBe(true);
+  expect(isExcused(lost(105, 106), kill({ kind: 'etcd' }))).toBe(false);
+});
