@@ -51,7 +51,7 @@ export async function writeStatePlace(home: string, place: StatePlace): Promise<
   await syncPath(home);
 }
 
-/** A setting that still names what the state has left is not heeded: whoever started with that would go on from long ago. */
+/** A setting that still names what the state has left is ignored: a server that started with it would go on from old data. */
 export function databaseInForce(setting: string | null, place: StatePlace | null): string | null {
   if (place === null) return setting;
   const isLeft = setting === null ? place.left === null : place.left !== null && isSameDatabase(setting, place.left);

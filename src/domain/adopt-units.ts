@@ -15,7 +15,7 @@ interface AdoptDeps {
 
 /**
  * Has units watched and their output collected that another control has started, whose rollout is this one's now. Resolves with the ids of
- * those that serve no more, or elsewhere, which is noted: while the rollout changed hands nobody may have heeded it.
+ * those that serve no more, or elsewhere, which is noted: while the rollout changed hands nobody may have acted on it.
  */
 export function createAdopt(deps: AdoptDeps): (units: readonly Unit[]) => Promise<ReadonlySet<string>> {
   const { store, provisioner, collector, ownership } = deps;

@@ -5,12 +5,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtProgram } from '../support/built.ts';
-import { allowPush, createIdentity, type Identity, nodeApp, pushedApp, sshUrl, type WorkTree } from '../support/git.ts';
+import { type Developer, startDeveloper } from '../support/developer.ts';
+import { nodeApp, sshUrl, type WorkTree } from '../support/git.ts';
 import { createLoad, type Load } from '../support/load.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
-import { run, startWorld, type World } from '../support/world.ts';
+import { run, type World } from '../support/world.ts';
 
 // Without PostgreSQL this has printed why.
 const database = await createTestDatabase();
@@ -28,19 +29,20 @@ setInterval(() => console.log('tick ' + ++tick + ' of ' + start), 50);
 
 describe('an installation', skipFor(database === null && NO_POSTGRES), () => {
   let world: World;
-  let ann: Identity;
+  let developer: Developer | undefined;
   let token: string;
   let work: WorkTree;
 
   beforeAll(async () => {
-    world = await startWorld();
-    ann = await createIdentity();
-    token = await allowPush(world, ann);
-    work = await pushedApp(world, { name: 'shop', files: tickingApp('one'), identity: ann, token });
+    developer = await startDeveloper();
+    ({ world, token } = developer);
+    const repository = await developer.createApp('shop');
+    work = await developer.createTree(tickingApp('one'));
+    const pushed = await work.push(repository);
+    expect(pushed.code, pushed.stderr).toBe(0);
   });
   afterAll(async () => {
-    const made: readonly ({ dispose(): Promise<unknown> } | undefined)[] = [work, world, ann];
-    for (const one of made) await one?.dispose();
+    await developer?.dispose();
     await database?.dispose();
   });
 

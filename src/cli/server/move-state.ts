@@ -52,7 +52,7 @@ export async function moveState(cli: Cli, target: string): Promise<void> {
       awayMs === null
         ? 'Now start the server, which goes on with them: tancho server'
         : `The server serves with them; its API was away for ${(awayMs / 1000).toFixed(1)} s.`,
-      ...lastWords(move),
+      ...nextSteps(move),
     ].join('\n'),
   );
 }
@@ -129,12 +129,12 @@ async function serves(cli: Cli, before: PidRecord): Promise<boolean> {
   );
 }
 
-function lastWords({ to, home }: Move): string[] {
+function nextSteps({ to, home }: Move): string[] {
   if (to === 'postgres')
     return [
-      `It is said in ${join(home, 'state.json')}; the files stay, as they were. The way back, with all that changes from now on: tancho migrate --to sqlite`,
+      `${join(home, 'state.json')} names the database; the files stay, as they were. The way back, with all that changes from now on: tancho migrate --to sqlite`,
     ];
   return [
-    'The database stays as it was, and no server starts with it any more. A setting that names it (TANCHO_DATABASE_URL, database.url) is not heeded: remove it.',
+    'The database stays as it was, and no server starts with it any more. A setting that names it (TANCHO_DATABASE_URL, database.url) is ignored: remove it.',
   ];
 }

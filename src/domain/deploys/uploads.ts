@@ -22,7 +22,7 @@ import { parseImageName } from './image-name.ts';
 interface UploadDetails {
   /** Why; becomes the message of the commit. */
   readonly message: string;
-  /** Who an app token deploys for; from users it is not heeded. */
+  /** Who an app token deploys for; from users it is ignored. */
   readonly user: string;
   /** `app-deploy`, `drag-and-drop` or `git`; '' is told from `commit`. */
   readonly origin: string;

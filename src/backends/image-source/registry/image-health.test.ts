@@ -32,7 +32,7 @@ describe('HEALTHCHECK', () => {
     'curl -f https://localhost/',
     'nc -z localhost 80',
     'curl -f http://localhost:9999/',
-  ])('%s cannot be heeded, which is said', (command) => {
+  ])('%s cannot be used, which is said', (command) => {
     expect(imageHealth({}, shell(command), [80])).toEqual({
       healthCheck: null,
       liveness: null,

@@ -41,13 +41,13 @@ export function imageHealth(labels: unknown, healthcheck: unknown, ports: readon
   const port = asked?.[1] ?? '80';
   const isOther = /^\d+$/.test(port) && ports.length > 0 && !ports.includes(Number(port));
   if (asked === null || isOther || !PATH.test(asked[2] ?? '/')) {
-    const note = `Its HEALTHCHECK is not heeded, for it does not ask the app itself over HTTP: ${command.slice(0, 200)}`;
+    const note = `Its HEALTHCHECK is ignored, for it does not ask the app itself over HTTP: ${command.slice(0, 200)}`;
     return { healthCheck: null, liveness: null, note };
   }
-  return heeded(asked[2] ?? '/', healthcheck);
+  return httpCheck(asked[2] ?? '/', healthcheck);
 }
 
-function heeded(path: string, said: Readonly<Record<string, unknown>>): ImageHealth {
+function httpCheck(path: string, said: Readonly<Record<string, unknown>>): ImageHealth {
   const seconds = (name: string, otherwise: number): number => {
     const value = said[name];
     const whole = typeof value === 'number' && value > 0 ? Math.ceil(value / NANOSECONDS) : otherwise;

@@ -19,12 +19,12 @@ export async function openNoEdge({
   return createNoEdge({ listen: hostPort(listen), tlsListen: tls === null ? null : hostPort(tls) });
 }
 
-function createNoEdge(told: Pick<Router, 'listen' | 'tlsListen'>): Router {
+function createNoEdge(addresses: Pick<Router, 'listen' | 'tlsListen'>): Router {
   let table: RouteTable = { version: 0, routes: [] };
   let certificates: CertificateState = { version: 0, ids: [], unusable: [] };
   return {
     name: 'edge',
-    ...told,
+    ...addresses,
     async apply(next) {
       if (next.version > table.version) table = next;
     },
