@@ -1,9 +1,11 @@
 /** Starts a planned process: opens the extra descriptors, puts it into its control group, lets it run. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AccountFiles } from './accounts.ts';
 import type { Cgroups } from './cgroups.ts';
@@ -11,10 +13,12 @@ import type { Descriptors, LaunchPlan } from './plan.ts';
 import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
 import type { ProcessFacts } from '../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
+import { sendSignal } from './tree.ts';
 
 export type Launched = Omit<SandboxProcess, 'address'>;
 
 const START_DEADLINE_MS = 15_000;
+const MESSAGE_DEADLINE_MS = 5000;
 const FIRST_CHILD = 2;
 const GONE = { pid: 0, start: '' };
 
@@ -119,27 +123,74 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   const infoPipe = child.stdio[info] as Socket;
   const blockPipe = child.stdio[block] as Socket;
   blockPipe.on('error', () => undefined);
+  const errors = child.stderr === null ? null : readAhead(child.stderr);
   let rootPid = 0;
   try {
     await started(child);
     rootPid = await initPid(infoPipe);
     const rootStart = readProcess(rootPid)?.start ?? '';
-    cgroups?.join(request.id, rootPid);
-    if (launch.users !== null) await mapUsers(rootPid, launch.users, child.stdio[fds.users] as Socket);
+    if (cgroups !== null) joinOne(cgroups, request.id, rootPid);
+    if (launch.users !== null) {
+      const mapping = mapUsers(rootPid, launch.users, child.stdio[fds.users] as Socket);
+      await mapping.catch((error: unknown) => {
+        throw isAlive(rootPid, rootStart) ? error : new EndedEarly();
+      });
+    }
     await launch.before;
+    if (child.exitCode !== null || errors?.atEnd() === true) throw new EndedEarly();
+    errors?.giveBack();
     const main = release(blockPipe, { pid: rootPid, start: rootStart }, membersOf(request.id, cgroups));
     // Not everybody waits for it.
     main.catch(() => undefined);
     return { child, rootPid, rootStart, main };
   } catch (error) {
     // The init first: the end of our descriptor would let it go on.
-    if (rootPid > 0) process.kill(rootPid, 'SIGKILL');
+    if (rootPid > 0) sendSignal(rootPid, 'SIGKILL');
     child.kill('SIGKILL');
     blockPipe.destroy();
-    throw error;
+    throw error instanceof EndedEarly ? new EndedEarly(await errors?.all()) : error;
   } finally {
     infoPipe.destroy();
   }
+}
+
+/** Bubblewrap ended before there was a process to let go on. */
+class EndedEarly extends Error {
+  override readonly name = 'EndedEarly';
+
+  constructor(errors = '') {
+    super(`Bubblewrap ended before the process began: ${errors || 'it wrote why to the error output.'}`);
+  }
+}
+
+interface ReadAhead {
+  readonly atEnd: () => boolean;
+  /** Waits for the end of the output, for a while. */
+  readonly all: () => Promise<string>;
+  /** To whoever reads the stream later; it is as if nobody had. */
+  readonly giveBack: () => void;
+}
+
+/** What bubblewrap itself writes to the error output. */
+function readAhead(stream: Readable): ReadAhead {
+  const parts: Buffer[] = [];
+  // Not `data`: a stream that was once flowing does not start by itself again.
+  const read = (): void => {
+    for (let bytes: unknown; (bytes = stream.read()) !== null;) parts.push(bytes as Buffer);
+  };
+  stream.on('readable', read);
+  return {
+    atEnd: () => stream.readableEnded,
+    all: async () => {
+      const signal = AbortSignal.timeout(MESSAGE_DEADLINE_MS);
+      if (!stream.readableEnded) await once(stream, 'end', { signal }).catch(() => undefined);
+      return Buffer.concat(parts).toString().trim();
+    },
+    giveBack: () => {
+      stream.off('readable', read);
+      if (parts.length > 0) stream.unshift(Buffer.concat(parts));
+    },
+  };
 }
 
 /** A descriptor from which the text is read, of a file that is nowhere any more. */
@@ -189,7 +240,7 @@ async function initPid(info: Socket): Promise<number> {
   let text = '';
   for await (const bytes of info) text += String(bytes);
   const match = /"child-pid"\s*:\s*(\d+)/.exec(text);
-  if (match === null) throw new Error('Bubblewrap ended before the process began; it wrote why to the error output.');
+  if (match === null) throw new EndedEarly();
   return Number(match[1]);
 }
 

@@ -50,21 +50,22 @@ export function treeAlive(tree: SandboxTree, facts: TreeFacts): boolean {
 export async function signalTree(tree: SandboxTree, facts: TreeFacts, signal: NodeJS.Signals): Promise<void> {
   if (signal !== 'SIGKILL') {
     for (const pid of treePids(tree, facts)) {
-      if (!(facts.isNamespace && pid === tree.rootPid)) send(pid, signal);
+      if (!(facts.isNamespace && pid === tree.rootPid)) sendSignal(pid, signal);
     }
     return;
   }
   const deadline = Date.now() + KILL_DEADLINE_MS;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
-    if (facts.isNamespace && isAlive(tree.rootPid, tree.rootStart)) send(tree.rootPid, signal);
-    else for (const pid of treePids(tree, facts)) send(pid, signal);
+    if (facts.isNamespace && isAlive(tree.rootPid, tree.rootStart)) sendSignal(tree.rootPid, signal);
+    else for (const pid of treePids(tree, facts)) sendSignal(pid, signal);
     if (!treeAlive(tree, facts)) return;
     if (Date.now() > deadline) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
     await delay(pause);
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** Passes over a process that has ended. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { launchBubblewrap } from './launch.ts';
+
+let folder: string;
+beforeEach(async () => void (folder = await mkdtemp(path.join(tmpdir(), 'tancho-launch-'))));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function endedPid(): Promise<number> {
+  const child = spawn('/bin/true');
+  await once(child, 'exit');
+  return child.pid ?? 0;
+}
+
+it('a sandbox that ends before its users are mapped says why itself', async () => {
+  const pid = await endedPid();
+  const launched = launchBubblewrap({
+    request: {
+      ...{ argv: ['/bin/true'], cwd: '/', env: {}, tenant: 'shop', id: 'shop-1', binds: [] },
+      ...{
+        limits: { memoryBytes: 1, cpuMillis: 1, processes: 1 },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        dieWithParent: true,
+      },
+    },
+    statusFile: path.join(folder, 'status'),
+    ...{ cgroups: null, before: null, users: '0 1000 1', filterFile: null, accounts: null },
+    plan: ({ info }) => ({
+      file: '/bin/sh',
+      args: ['-c', `echo '{"child-pid": ${pid}}' >&${info}; echo 'cannot mount proc' >&2; exit 3`],
+      env: {},
+    }),
+  });
+  await expect(launched).rejects.toThrow('Bubblewrap ended before the process began: cannot mount proc');
+});
+
+it('leaves the error output of what it has started to whoever reads it', async () => {
+  const { child } = await launchBubblewrap({
+    request: {
+      ...{ argv: ['/bin/true'], cwd: '/', env: {}, tenant: 'shop', id: 'shop-2', binds: [] },
+      ...{
+        limits: { memoryBytes: 1, cpuMillis: 1, processes: 1 },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        dieWithParent: true,
+      },
+    },
+    statusFile: path.join(folder, 'status'),
+    ...{ cgroups: null, before: null, users: null, filterFile: null, accounts: null },
+    plan: ({ info, block }) => ({
+      file: '/bin/sh',
+      args: ['-c', `echo "{\\"child-pid\\": $$}" >&${info}; exec ${info}>&-; read go <&${block}; echo 'has begun' >&2`],
+      env: {},
+    }),
+  });
+  let errors = '';
+  child.stderr?.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  await once(child, 'close');
+  expect(errors).toBe('has begun\n');
+});
