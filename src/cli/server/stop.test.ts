@@ -91,6 +91,14 @@ it('without a server, --all says what to do', async () => {
   expect(err).toMatch(/Start it with "tancho server", then use "tancho server stop --all" again/);
 });
 
+it('a server whose state is being moved is not said to be stopped, for it comes back', async () => {
+  const mover = await start('');
+  await writePidFile(join(world.home, 'run', 'move.pid'), mover.pid);
+  const { code, err } = await world.run(['server', 'stop']);
+  expect(code).toBe(1);
+  expect(err).toMatch(new RegExp(`is being moved .* process ${mover.pid}[^]*Try again when that is over`));
+});
+
 it('without a server there is nothing to stop', async () => {
   expect(await world.run(['server', 'stop'])).toMatchObject({ code: 0, out: `No server runs for ${world.home}.\n` });
 });
@@ -137,4 +145,31 @@ it('--all waits for the keeper that an edge without its server is about to start
   await named('keeper', keeper);
   expect(await stopping).toMatchObject({ code: 0, out: 'The server and all apps are stopped.\n' });
   expect([await exitCodeOf(keeper), await exitCodeOf(edge)]).toEqual([2, 15]);
+});
+
+it('--all ends the apps and the edge of a server that is leaving them already', async () => {
+  const [control, edge, keeper] = [
+    // As it is once SIGTERM has come: it ends, whatever comes then.
+    await start("process.on('SIGINT', () => process.exit(130))"),
+    await start(polite),
+    await start(polite),
+  ];
+  await named('control', control);
+  await named('edge', edge);
+  void once(control, 'exit').then(() => named('keeper', keeper));
+  expect(await world.run(['server', 'stop', '--all'])).toMatchObject({
+    code: 0,
+    out: 'The server and all apps are stopped.\n',
+  });
+  expect([await exitCodeOf(control), await exitCodeOf(keeper), await exitCodeOf(edge)]).toEqual([130, 2, 15]);
+});
+
+it('--all says that apps may run where the server leaves them, and nobody looks after them', async () => {
+  const [control, edge] = [await start("process.on('SIGINT', () => process.exit(130))"), await start(polite)];
+  await named('control', control);
+  await named('edge', edge);
+  const { code, err } = await world.run(['server', 'stop', '--all']);
+  expect(code).toBe(1);
+  expect(err).toMatch(/had been asked to leave the apps; a left-over edge was stopped\. Apps may still be running/);
+  expect(await exitCodeOf(edge)).toBe(15);
 });

@@ -5,6 +5,7 @@ import type { Cli } from '../cli.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { findPart, signalPart, waitUntilGone } from './running.ts';
+import { demandNotMoving } from './stopped.ts';
 
 const EDGE_GRACE_MS = 10_000;
 const KEEPER_START_MS = 15_000;
@@ -18,6 +19,7 @@ export interface StopOptions {
 export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Promise<void> {
   const { context } = cli;
   const control = await findPart(context, 'control');
+  if (control === null) await demandNotMoving(cli);
   if (control !== null && signalPart(control, 'control', all ? 'SIGINT' : 'SIGTERM')) {
     const label = `Stopping the server (process ${control.pid})`;
     const gone = await cli.during(label, () => waitUntilGone(control, deadlineMs));
@@ -28,11 +30,14 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
-  const keeper = all && control === null ? await stopLeftApps(cli, deadlineMs) : null;
+  // Of a server that was asked to leave the apps before, both are there, too.
+  const keeper = all ? await stopLeftApps(cli, deadlineMs) : null;
   const edge = all ? await cli.during('Stopping the edge', () => stopEdge(cli)) : null;
-  if (control === null && keeper === null && all) {
+  if (all && keeper === null && (control === null || edge !== null)) {
+    const found =
+      control === null ? `No server runs for ${context.home}` : 'The server had been asked to leave the apps';
     throw new CliError(
-      `No server runs for ${context.home}${edge === null ? '' : '; a left-over edge was stopped'}. Apps may still be running.`,
+      `${found}${edge === null ? '' : '; a left-over edge was stopped'}. Apps may still be running.`,
       'Only a running server can stop them. Start it with "tancho server", then use "tancho server stop --all" again.',
     );
   }

@@ -7,14 +7,19 @@ import { CliError } from '../errors.ts';
 import { findPart } from './running.ts';
 
 export async function demandStopped(cli: Cli): Promise<void> {
+  await demandNotMoving(cli);
+  const control = await findPart(cli.context, 'control');
+  if (control !== null) throw serverRuns(control.pid);
+}
+
+/** A server whose state is being moved serves again by itself, and is not to be found until then. */
+export async function demandNotMoving(cli: Cli): Promise<void> {
   const moving = await mover(cli.context.home);
   if (moving !== null)
     throw new CliError(
       `The state of this server is being moved (tancho migrate, process ${moving}).`,
       'Try again when that is over.',
     );
-  const control = await findPart(cli.context, 'control');
-  if (control !== null) throw serverRuns(control.pid);
 }
 
 /** No server starts, and nobody else does anything to its state, until it is released. */
