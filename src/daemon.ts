@@ -172,7 +172,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
-      await background;
+      await background.leave();
       await domain.close(how);
       await controls.close();
       await news.close();

@@ -53,6 +53,38 @@ describe('a start of the platform', () => {
     expect(await world.machine.store.unfinishedRollouts()).toEqual([]);
   });
 
+  it('waits for no stray when it ends before it has removed them all', async () => {
+    const release = await world.machine.store.release('shop', 1);
+    if (release === null) throw new Error('nothing was deployed');
+    for (const id of ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'])
+      await world.parts.provisioner.ensure({
+        ...commandSpec(id, release, world.machine.settings.unitLimits),
+        command: 'stay',
+      });
+    const alive = (): number =>
+      [...world.machine.units.entries.values()].filter(({ unit }) => unit.exit === null).length;
+    let letGo = (): void => {};
+    let reach = (): void => {};
+    const reached = new Promise<void>((resolve) => (reach = resolve));
+    world.crash();
+    world = await world.machine.start({
+      prepare: (faults) => {
+        const held = faults.hold('provisioner.stop');
+        letGo = held.release;
+        void held.reached.then(reach);
+      },
+    });
+    await reached;
+    // The first of them hangs, and the second is never begun with.
+    await world.leaveTidying();
+    letGo();
+    await world.settled();
+    expect(alive()).toBe(2);
+    world = await world.next();
+    await expectSound(world);
+    expect(alive()).toBe(1);
+  });
+
   it('does not take for a leftover what is made while it tidies up', async () => {
     let release = (): void => {};
     let reach = (): void => {};

@@ -66,10 +66,18 @@ const REVIVAL_PATIENCE_MS = 700;
 /** And so long for rollouts that are undone. */
 const UNDO_PATIENCE_MS = 5_000;
 const STRAY_GRACE_MS = 1_000;
+/** A stray of a lost node, or a lease of somebody else, may take a minute. */
+const LEAVE_MS = 5_000;
 const LEASE_WAIT_MS = 60_000;
 
+interface Background {
+  readonly over: Promise<void>;
+  /** Nothing is begun any more; resolves when what was begun has ended, or after seconds: the next start finds whatever is left. */
+  leave(): Promise<void>;
+}
+
 /** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
-export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Promise<void> }> {
+export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Background }> {
   await finishPushes(deps);
   const work = await deps.ownership.work();
   const { leftover, revivals, ...recovered } = await takeUpWork(deps, work);
@@ -77,12 +85,17 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   deps.orphans.wake();
   // Of several, others may be building what no release names yet: the healer of slugs looks longer before it removes anything.
   const artifacts = deps.ownership.isAlone ? await deps.artifacts.list() : [];
-  const background = tidy(deps, { leftover, artifacts });
+  const leaving = new AbortController();
+  const over = tidy(deps, { leftover, artifacts }, leaving.signal);
   await Promise.race([
     Promise.all(revivals),
     new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
   ]);
-  return { ...recovered, revived: revivals.length, background };
+  const leave = (): Promise<void> => {
+    leaving.abort();
+    return atMost(LEAVE_MS, over);
+  };
+  return { ...recovered, revived: revivals.length, background: { over, leave } };
 }
 
 interface TakenUp {
@@ -195,17 +208,18 @@ interface Found {
   readonly artifacts: readonly { readonly id: string; readonly app: string }[];
 }
 
-async function tidy(deps: RecoveryDeps, found: Found): Promise<void> {
+async function tidy(deps: RecoveryDeps, found: Found, signal: AbortSignal): Promise<void> {
   const { store, units, logger } = deps;
-  for (const app of await store.apps()) {
-    await bestEffort(logger, `putting ${app.name} in order`, () => putInOrder(deps, app));
-  }
-  for (const unit of found.leftover) await bestEffort(logger, 'retiring a unit', () => units.retire(unit));
-  await bestEffort(logger, 'removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
-  await bestEffort(logger, 'removing stray units', () => removeStrayUnits(deps));
+  const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    if (!signal.aborted) await bestEffort(logger, what, work);
+  };
+  for (const app of await store.apps()) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
+  for (const unit of found.leftover) await attempt('retiring a unit', () => units.retire(unit));
+  await attempt('removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
+  await attempt('removing stray units', () => removeStrayUnits(deps, signal));
   const byApp = Map.groupBy(found.artifacts, (artifact) => artifact.app);
   for (const [app, artifacts] of byApp) {
-    await bestEffort(logger, 'removing stray slugs', () => removeStraySlugs(deps, app, artifacts));
+    await attempt('removing stray slugs', () => removeStraySlugs(deps, app, artifacts));
   }
 }
 
@@ -220,11 +234,12 @@ async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<
   });
 }
 
-async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
+async function removeStrayUnits(deps: RecoveryDeps, signal: AbortSignal): Promise<void> {
   const { store, provisioner, logger } = deps;
   const seen = await provisioner.list();
   const known = new Set((await store.allUnits()).map(({ id }) => id));
   for (const stray of seen) {
+    if (signal.aborted) return;
     if (stray.state === 'unknown' || known.has(stray.id)) continue;
     if ((await store.unit(stray.id)) !== null) continue;
     await bestEffort(logger, 'removing a stray unit', async () => {

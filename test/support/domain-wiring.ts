@@ -43,6 +43,8 @@ export interface DomainWorld {
   remove(app: string): Promise<void>;
   /** Resolves when nothing goes on in the background. */
   settled(): Promise<void>;
+  /** What a server that ends does with what its start still does. */
+  leaveTidying(): Promise<void>;
   /** From here on nothing of this world has an effect, and whoever waits for it waits for ever. Units and routes stay. */
   crash(): void;
   /** The control process after this one, which crashes unless it has; recovered and ready to serve. */
@@ -103,7 +105,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
   const { useCases, parts, backends } = wire(machine, faults, owner, logger, group);
   const recovery = { ...parts, ...backends, logger, now: machine.now };
   const recovering = recover(recovery);
-  const nothing = { adopted: 0, revived: 0, interrupted: 0, background: Promise.resolve() };
+  const ended = { over: Promise.resolve(), leave: () => Promise.resolve() };
+  const nothing = { adopted: 0, revived: 0, interrupted: 0, background: ended };
   const { background, ...recovered } = await Promise.race([recovering, faults.crashed.then(() => nothing)]);
   const controls = group === null ? null : group.begin(createTakeOver(recovery, owner), logger);
   const say = (): void => {};
@@ -134,8 +137,9 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     unsetEnv: (app, ...names) => useCases.env.unset(ANN, app, names, { noRestart: false }, say),
     restart: (app) => useCases.apps.restart(ANN, app, say),
     remove: (app) => useCases.apps.remove(ANN, app, say),
+    leaveTidying: () => background.leave(),
     async settled() {
-      await background;
+      await background.over;
       await parts.rollouts.idle();
       await parts.unitBindings.idle();
     },
