@@ -29,6 +29,7 @@ interface Target {
 }
 
 interface Fault {
+  /** 0: it is never answered. */
   readonly status: number;
   readonly retryAfter?: string;
 }
@@ -132,6 +133,7 @@ export class ApiServer {
       const body = await readBody(request);
       const fault = url.searchParams.has('watch') ? undefined : this.faults.shift();
       if (fault !== undefined) {
+        if (fault.status === 0) return;
         if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter);
         throw new ApiRefusal(fault.status, 'Asked', 'a fault was asked for');
       }

@@ -119,6 +119,25 @@ it('a node that cannot be asked what its units use is left alone for a while, th
   }
 });
 
+it('asks a node that says nothing as rarely as one that cannot be asked', async () => {
+  const server = new ApiServer({
+    nodes: { ...{ log: () => {}, exec: () => {} }, stats: () => ({ pods: [] }) },
+  });
+  await server.start();
+  server.faults.push({ status: 0 });
+  const client = new KubernetesClient(server.access());
+  const running = [{ id: 'one', pod: { ...pod('a', 'a', 'away'), metadata: { name: 'a', uid: 'u1' } } }];
+  try {
+    const reader = new UsageReader(client, SILENT);
+    await reader.read(running);
+    await reader.read(running);
+    expect(server.requests).toHaveLength(1);
+  } finally {
+    client.close();
+    await server.close();
+  }
+});
+
 class WithoutLogs extends SmallCluster {
   refused = 0;
   override log(_pod: unknown, _query: unknown, response: ServerResponse): void {

@@ -15,6 +15,8 @@ interface RunningPod {
 const AT_ONCE = 4;
 /** One look asks no more nodes than it has time for; the others are asked by the next. */
 const LOOK_MS = 8_000;
+/** A node that says nothing for so long cannot be asked: the server waits for it for half a minute. */
+const NODE_MS = 3_000;
 /** A node that cannot be asked is left alone for so long, then twice as long, up to the longest. */
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 600_000;
@@ -57,8 +59,9 @@ export class UsageReader {
   }
 
   async #ask(node: string, pods: readonly RunningPod[], signal: AbortSignal): Promise<[string, UnitUsage][]> {
+    const limited = deadline(NODE_MS, signal);
     try {
-      const measured = await this.#client.podStats(node, signal);
+      const measured = await this.#client.podStats(node, limited.signal);
       this.#rests.delete(node);
       return pods.flatMap(({ id, pod }): [string, UnitUsage][] => {
         const found = measured.get(pod.metadata.uid ?? '');
@@ -66,11 +69,13 @@ export class UsageReader {
       });
     } catch (error) {
       if (signal.aborted) return [];
-      if (!(error instanceof KubernetesError)) throw error;
+      if (!limited.signal.aborted && !(error instanceof KubernetesError)) throw error;
       const lengthMs = Math.min(LONGEST_REST_MS, (this.#rests.get(node)?.lengthMs ?? FIRST_REST_MS / 2) * 2);
       this.#rests.set(node, { lengthMs, untilMs: Date.now() + lengthMs * (0.5 + Math.random() / 2) });
       this.#logger.debug({ err: error, node }, 'what units use is not known of a node');
       return [];
+    } finally {
+      limited.clear();
     }
   }
 }
