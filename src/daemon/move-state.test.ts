@@ -12,7 +12,7 @@ import type { Store } from '../domain/store.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openSealer } from '../lib/seal.ts';
 import { readStatePlace, writeStatePlace } from '../config/state-place.ts';
-import { demandNotMoved, STATE_MOVE } from '../domain/controls/moved-state.ts';
+import { copiedFrom, demandNotMoved, STATE_MOVE } from '../domain/controls/moved-state.ts';
 import type { CopiedTable } from '../sql/copy-database.ts';
 import { homeName } from './home-name.ts';
 import { checkMove, moveState } from './move-state.ts';
@@ -121,6 +121,16 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
     expect(await after.setting('any')).toBe('changed there');
     await after.close();
     expect((await readFile(join(home, 'tancho.db'))).length).toBeGreaterThan(0);
+  });
+
+  it('is refused where another home has put its own, also before a server has started there', async () => {
+    await fill();
+    await move('postgres');
+    const store = await there();
+    await store.transact((tx) => tx.setSetting(STATE_MOVE, copiedFrom('other:/home')));
+    await store.close();
+    await expect(checkMove({ home, url: url(), to: 'postgres' }, false)).rejects.toThrow('of a platform already');
+    await expect(move('postgres')).rejects.toThrow('of a platform already');
   });
 
   /** As a server of this home does when it starts. */

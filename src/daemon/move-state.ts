@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { writeStatePlace } from '../config/state-place.ts';
-import { COPIED, STATE_MOVE, whereMoved } from '../domain/controls/moved-state.ts';
+import { copiedFrom, STATE_MOVE, whereMoved } from '../domain/controls/moved-state.ts';
 import { PlatformError } from '../domain/errors.ts';
 import { SILENT } from '../lib/logger.ts';
 import { ownName } from '../lib/own-name.ts';
@@ -55,7 +55,7 @@ async function moveToPostgres({ home, url, onTable }: Move): Promise<CopiedTable
           await from.close();
         }
       }
-      await sql`insert into settings (key, value) values (${STATE_MOVE}, ${COPIED})
+      await sql`insert into settings (key, value) values (${STATE_MOVE}, ${copiedFrom(homeName(home))})
         on conflict (key) do update set value = excluded.value`.execute(tx);
       return all;
     });
@@ -72,7 +72,8 @@ async function demandFree(db: Kysely<unknown>, { home, url }: Pick<Move, 'home' 
   if (Number(rows[0]?.count) === 0) return;
   const found = await sql<{ value: string }>`select value from settings where key = ${STATE_MOVE}`.execute(db);
   const value = found.rows[0]?.value ?? '';
-  if (value === COPIED || whereMoved(value) === homeName(home)) return;
+  const own = homeName(home);
+  if (value === copiedFrom(own) || whereMoved(value) === own) return;
   throw new PlatformError('unavailable', `The database ${withoutSecrets(url)} has the state of a platform already.`, {
     hint: 'Name an empty one: createdb <name>.',
   });

@@ -1,14 +1,20 @@
 /**
- * A database tells what became of it: `copied` is written with what was copied into it and goes with the first server that starts on it; `moved` says that
- * the state was moved away, to which home. So nobody starts on what was left behind, and a copy that never was in force can be made again.
+ * A database tells what became of it: `copied` is written with what was copied into it, from which home, and goes with the first server that starts on it;
+ * `moved` says that the state was moved away, to which home. So nobody starts on what was left behind, and a copy that never was in force can be made
+ * again, by who made it.
  */
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 
 export const STATE_MOVE = 'state.move';
-export const COPIED = 'copied';
 
+const COPIED = 'copied ';
 const MOVED = 'moved ';
+
+/** `home`: whose state it is a copy of, see homeName(). */
+export function copiedFrom(home: string): string {
+  return COPIED + home;
+}
 
 /** `home`: who has the state now, see homeName(). */
 export function movedTo(home: string): string {
