@@ -22,7 +22,7 @@ import { routes } from './measures/routes.ts';
 import { start } from './measures/start.ts';
 import { tls } from './measures/tls.ts';
 import { manyUnits, units } from './measures/units.ts';
-import { placeOf, publishIn, USUAL } from './published.ts';
+import { demandPlace, placeOf, publishIn } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
@@ -118,15 +118,14 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  const place = placeOf(options.asked);
+  if (options.write) await demandPlace(PAGE, place);
   const machine = describeMachine();
   const { rows, failures } = await measureAll(options, stopSignal(options.measures));
   const text = `${machine}\n\n${table(rows)}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows, failures }, null, 2)}\n`);
   else if (rows.length > 0) process.stdout.write(`${text}\n`);
-  if (options.write && failures.length === 0) {
-    const isLong = options.measures.every(({ longMs }) => longMs !== undefined);
-    await publishIn(PAGE, text, isLong ? placeOf(options.asked) : USUAL);
-  }
+  if (options.write && failures.length === 0) await publishIn(PAGE, text, place);
   for (const failure of failures) process.stderr.write(`Not measured: ${failure}\n`);
   return failures.length === 0 ? 0 : 1;
 }

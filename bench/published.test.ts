@@ -1,5 +1,9 @@
+import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { placeOf, USUAL, withFigures } from './published.ts';
+import { demandPlace, placeOf, withFigures } from './published.ts';
+
+const PAGE = 'docs/performance.md';
+const USUAL = placeOf([]);
 
 const page = 'before\n\n<!-- written by npm run bench -- --write -->\nold\n<!-- end -->\n\nafter\n';
 
@@ -19,4 +23,16 @@ it('figures of what is run alone have a place of their own', () => {
   expect(withFigures(both, 'alone', LONG)).toBe(
     `${page}\n${LONG}\n\n\`\`\`text\nalone\n\`\`\`\n\n<!-- end -->\nlast\n`,
   );
+});
+
+it('one measure alone never takes the place of all', async () => {
+  await expect(demandPlace(PAGE, placeOf(['push']))).rejects.toThrow('no place for figures');
+  await expect(demandPlace(PAGE, USUAL)).resolves.toBeUndefined();
+});
+
+it('whatever is run only where it is named has a place', async () => {
+  const long = globSync('bench/measures/*.ts').filter((file) => readFileSync(file, 'utf8').includes('  longMs:'));
+  const names = long.map((file) => file.replace(/^.*\/|\.ts$/g, ''));
+  expect(names).toContain('kubernetes');
+  for (const name of names) await demandPlace(PAGE, placeOf([name]));
 });

@@ -2,12 +2,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 /** What the figures stand behind: those of a run of everything. */
-export const USUAL = '<!-- written by npm run bench -- --write -->';
+const USUAL = '<!-- written by npm run bench -- --write -->';
 const END = '<!-- end -->';
 
-/** Of measures that are run only where they are named. */
+/** `measures`: as they were named; none: all that are run without a name. Those that are named have a place of their own, or none. */
 export function placeOf(measures: readonly string[]): string {
-  return `<!-- written by npm run bench -- --only ${measures.join(',')} --write -->`;
+  return measures.length === 0 ? USUAL : `<!-- written by npm run bench -- --only ${measures.join(',')} --write -->`;
+}
+
+/** Before anything is measured for it. Throws an Error. */
+export async function demandPlace(page: string, place: string): Promise<void> {
+  withFigures(await readFile(page, 'utf8'), '', place);
 }
 
 export async function publishIn(page: string, text: string, place: string): Promise<void> {
