@@ -12,16 +12,22 @@ const CLUSTER_FILES = [
   'src/backends/provisioner/kubernetes/kubernetes-provisioner.test.ts',
   'src/kubernetes/client.test.ts',
 ];
-// It has a cluster of its own, whose parts are killed: beside other clusters it takes more than small machines have. Run by its name.
+// It has a cluster of its own, whose parts are killed: beside other clusters it takes more than small machines have.
 const APART = 'test/cluster/chaos.test.ts';
-const isNamed = process.argv.some((argument) => argument.startsWith('test/cluster/chaos'));
+const isApart = process.env['TANCHO_TEST_CHAOS'] === '1';
+const included = isApart
+  ? [APART]
+  : inCluster
+    ? CLUSTER_FILES
+    : ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 const leftOut = process.env['TANCHO_TEST_SLOW'] === '1' ? [] : ['**/*.long.test.ts'];
 
 export default defineConfig({
   test: {
-    include: inCluster ? CLUSTER_FILES : ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(inCluster ? (isNamed ? [] : [APART]) : [...leftOut, 'test/cluster/**'])],
-    globalSetup: ['./test/support/run-folder.ts', ...(inCluster ? ['./test/cluster/setup.ts'] : [])],
+    include: included,
+    exclude: [...configDefaults.exclude, ...(isApart ? [] : inCluster ? [APART] : [...leftOut, 'test/cluster/**'])],
+    env: isApart ? { TANCHO_TEST_ENGINE: 'kubernetes' } : {},
+    globalSetup: ['./test/support/run-folder.ts', ...(inCluster && !isApart ? ['./test/cluster/setup.ts'] : [])],
     pool: 'forks',
     // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
     // environment variables, signal handlers and timers as it found them.
@@ -40,7 +46,7 @@ export default defineConfig({
     // The first file that needs the built program compiles it.
     hookTimeout: 240_000,
     // A cluster is taken down after the last test; what is cut off there stays on the machine.
-    teardownTimeout: inCluster ? 120_000 : 10_000,
+    teardownTimeout: inCluster || isApart ? 120_000 : 10_000,
     globals: false,
     // For test/contract: in the workers the runner gives BASE_URL a meaning of its own.
     provide: {

@@ -3,6 +3,7 @@
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
  * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine; by TANCHO_TEST_END,
  * in seconds since 1970, they are ended.
+ * With TANCHO_TEST_CHAOS=1 nothing but test/cluster/chaos.test.ts runs.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
@@ -121,7 +122,7 @@ if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
     run.exitCode ||= inCluster.exitCode;
   }
   console.log(
-    'left out: several servers whose parts are killed, which takes a quiet machine; TANCHO_TEST_ENGINE=kubernetes npm test -- test/cluster/chaos.test.ts',
+    'left out: several servers whose parts are killed, which takes a quiet machine; TANCHO_TEST_CHAOS=1 npm test',
   );
 } else if (args.length === 0) {
   console.log(

@@ -1,6 +1,6 @@
 /**
  * Several whole servers on one PostgreSQL with their edges, apps of two units on a real cluster of two nodes, steady requests, changes and
- * pushes, while one thing after the other is killed. Once each, or for TANCHO_TEST_CHAOS_SECONDS (600 is the whole of it, with
+ * pushes, while one thing after the other is killed (TANCHO_TEST_CHAOS=1). Once each, or for TANCHO_TEST_CHAOS_SECONDS (600 is the whole of it, with
  * TANCHO_TEST_RATE=500 and TANCHO_TEST_SERVERS=3).
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
