@@ -62,9 +62,8 @@ async function find(programs: ProgramFinder, tool: Tool, base: CodeBase | null):
   const { wanted = null, download = null } = tool;
   const installed = await firstInstalled(programs, tool);
   if (!installed.found) {
-    // What it is fetched by may be another tool.
-    const canFetch = download !== null && download.by?.per !== tool.program;
-    if (canFetch && (download.otherwise !== null || wanted !== null)) return { tool, program: null, isShort: true };
+    if (canFetch(tool) && (download?.otherwise != null || wanted !== null))
+      return { tool, program: null, isShort: true };
     const where = base === null ? 'This server' : `The image ${base.image.split('@')[0]}`;
     throw new Failure('toolchain_missing', `${where} cannot build this app: ${installed.missing}`, {
       hint:

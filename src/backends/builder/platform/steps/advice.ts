@@ -109,8 +109,7 @@ const KNOWN: readonly Known[] = [
 const TOKEN = '${NPM_TOKEN}';
 
 function notThere(name: string): string {
-  const hint = `${name} is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
-  return hint;
+  return `${name} is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
 }
 
 function setFirst(name: string): string {
