@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliWorld } from '../../test/support/cli-world.ts';
 import { json, type Reply, startPlatform } from '../../test/support/scripted-platform.ts';
@@ -114,6 +116,27 @@ describe('completion asks the platform', () => {
     await names('app', 'info', '');
     await names('app', 'remove', 's');
     expect(asked()).toBe(1);
+  });
+
+  it('and keeps a bounded number of answers', async () => {
+    const { names } = await asking();
+    const folder = join(world.userHome, '.cache', 'tancho');
+    mkdirSync(folder, { recursive: true });
+    for (let n = 0; n < 100; n += 1) {
+      const file = join(folder, `names-${n}.json`);
+      writeFileSync(file, '[]');
+      if (n > 0) utimesSync(file, 1, 1);
+    }
+    expect(await names('app', 'info', 'd')).toEqual(['desk']);
+    const kept = readdirSync(folder);
+    expect(kept).toHaveLength(2);
+    expect(kept).toContain('names-0.json');
+  });
+
+  it('and offers names also where none can be kept', async () => {
+    const { names } = await asking();
+    writeFileSync(join(world.userHome, '.cache'), '');
+    expect(await names('app', 'info', 'd')).toEqual(['desk']);
   });
 
   it('and is silent when there is none', async () => {

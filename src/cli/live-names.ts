@@ -1,8 +1,8 @@
 /** Names that the platform knows, for shells to complete: kept for a few seconds, and none when it cannot be asked in time. */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Client } from '../client/client.ts';
 import type { Cli } from './cli.ts';
 import { appName } from './git.ts';
@@ -28,6 +28,8 @@ export interface TypedWord {
 type Ask = (asking: Asking) => Promise<readonly string[]>;
 
 const FRESH_MS = 5_000;
+/** Files; each question and directory has its own. Beyond this, those that are no longer read go. */
+const MAX_KEPT = 50;
 /** A person waits at the prompt. */
 const ASK_MS = 1_500;
 
@@ -116,7 +118,8 @@ export async function liveNames(cli: Cli, { key, app, given }: TypedWord): Promi
     if (kept !== null) return kept;
     const signal = AbortSignal.timeout(ASK_MS);
     const names = await ask({ request: client.request, signal, app: () => appName(cli, app), given });
-    await keep(file, names);
+    // Where nothing can be kept, the next word is asked for again.
+    await keep(file, names).catch(() => undefined);
     return names;
   } catch {
     return [];
@@ -130,18 +133,14 @@ function cacheFile(env: NodeJS.ProcessEnv, key: readonly (string | undefined)[])
 }
 
 async function readKept(file: string): Promise<readonly string[] | null> {
-  const age = await stat(file).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs,
-    () => Number.POSITIVE_INFINITY,
-  );
-  if (age > FRESH_MS) return null;
+  if ((await ageMs(file)) > FRESH_MS) return null;
   const names: unknown = JSON.parse(await readFile(file, 'utf8'));
   return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : null;
 }
 
 async function keep(file: string, names: readonly string[]): Promise<void> {
   const fresh = `${file}.${process.pid}`;
-  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   try {
     await writeFile(fresh, JSON.stringify(names), { mode: 0o600 });
     await rename(fresh, file);
@@ -149,6 +148,23 @@ async function keep(file: string, names: readonly string[]): Promise<void> {
     await rm(fresh, { force: true });
     throw error;
   }
+  await removeOld(dirname(file));
+}
+
+async function removeOld(folder: string): Promise<void> {
+  const kept = (await readdir(folder)).filter((name) => name.startsWith('names-'));
+  if (kept.length <= MAX_KEPT) return;
+  for (const name of kept) {
+    const path = join(folder, name);
+    if ((await ageMs(path)) > FRESH_MS) await rm(path, { force: true });
+  }
+}
+
+async function ageMs(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => Number.POSITIVE_INFINITY,
+  );
 }
 
 async function edgeSettings(): Promise<readonly string[]> {
