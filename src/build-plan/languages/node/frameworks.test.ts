@@ -43,6 +43,17 @@ describe('a framework that serves', () => {
     expect([made.site, made.problems]).toEqual([null, []]);
   });
 
+  it('AdonisJS is started in the directory that its build makes, with a key that it does not start without', async () => {
+    const app = { dependencies: { '@adonisjs/core': '6', vite: '6' } };
+    const made = await plan({ ...app, scripts: { build: 'node ace build', start: 'node bin/server.js' } });
+    expect(made.title).toBe('AdonisJS with npm');
+    expect(made.processes['web']).toEqual({ command: 'node build/bin/server.js', from: 'AdonisJS' });
+    expect(made.environment).toContainEqual({ name: 'HOST', value: '0.0.0.0', scope: 'run' });
+    expect(made.newVariables.map(({ name, value }) => [name, value])).toEqual([['APP_KEY', { generated: 'hex' }]]);
+    const own = await plan({ ...app, scripts: { start: 'cd build && node bin/server.js' } });
+    expect(own.processes['web']?.command).toBe('npm start');
+  });
+
   it('is built by its own program where there is no build script', async () => {
     expect((await plan(wants('next'))).steps.map(({ run }) => run.join(' '))).toEqual(['npm exec --no -- next build']);
     expect((await plan(wants('next', scripts('x')))).steps.map(({ name }) => name)).toEqual(['npm run build']);

@@ -1,6 +1,6 @@
 /** Frameworks that say by themselves how an app is built, what starts it, or which files are its site. */
 import { subset, validRange } from 'semver';
-import type { PlanProblem, Step, Variable } from '../../build-plan.ts';
+import type { NewVariable, PlanProblem, Step, Variable } from '../../build-plan.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
@@ -16,6 +16,8 @@ export interface Framework {
   readonly runs: Runs;
   /** Variables of the build. */
   readonly environment: readonly Variable[];
+  /** What apps get that it does not start without. */
+  readonly newVariables: readonly NewVariable[];
   /** Steps after the build of the package in that directory. */
   afterBuild(directory: string): readonly Step[];
 }
@@ -39,10 +41,11 @@ interface Known {
   /** One of these among the packages means it. */
   readonly packages: readonly string[];
   readonly name: string;
-  readonly build: readonly string[] | ((files: SourceFiles) => Promise<readonly string[]>);
+  readonly build: readonly string[] | ((files: SourceFiles) => Promise<readonly string[]>) | null;
   /** The package that brings the program that builds; the first of `packages` by default. */
   readonly cli?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly newVariables?: readonly NewVariable[];
   readonly runs: Runs | ((files: SourceFiles, packageJson: PackageJson) => Promise<Runs>);
 }
 
@@ -75,6 +78,20 @@ const KNOWN: readonly Known[] = [
     build: ['nest', 'build'],
     cli: '@nestjs/cli',
     runs: server('node dist/main'),
+  },
+  {
+    packages: ['@adonisjs/core'],
+    name: 'AdonisJS',
+    // Its own program is a file of the app's.
+    build: null,
+    newVariables: [{ name: 'APP_KEY', value: { generated: 'hex' }, from: 'AdonisJS', when: 'missing' }],
+    runs: {
+      kind: 'server',
+      command: 'node build/bin/server.js',
+      env: { HOST: '0.0.0.0' },
+      // Its start script is for the directory that the build makes.
+      replaces: /^node\s+(?:\.\/)?bin\/server\.js$/,
+    },
   },
   { packages: ['@sveltejs/kit'], name: 'SvelteKit', build: ['vite', 'build'], cli: 'vite', runs: svelteKitRuns },
   {
@@ -151,13 +168,14 @@ const KNOWN: readonly Known[] = [
 export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {
   const known = KNOWN.find(({ packages }) => packages.some((name) => packageJson.wants(name)));
   if (known === undefined) return nxFramework(files, packageJson);
-  const { name, packages, build, cli = packages[0] ?? '', env = {} } = known;
+  const { name, packages, build, cli = packages[0] ?? '', env = {}, newVariables = [] } = known;
   const runs = typeof known.runs === 'function' ? await known.runs(files, packageJson) : known.runs;
   const ownEnv = runs.kind === 'server' ? runs.buildEnv : {};
   return {
     name,
     build: !packageJson.wants(cli) ? null : typeof build === 'function' ? await build(files) : build,
     runs,
+    newVariables,
     afterBuild: (directory) => (runs.kind === 'server' ? (runs.afterBuild?.(directory) ?? []) : []),
     environment: Object.entries({ ...SILENT, ...env, ...ownEnv }).map(([key, value]) => ({
       name: key,

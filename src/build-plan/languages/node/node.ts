@@ -17,6 +17,7 @@ import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
 import { npxPackages } from './npx.ts';
 import { hasInstallScript, needsDevelopment, packageSets, pruneSteps } from './packages.ts';
+import { installedPart } from './part-of-workspace.ts';
 import { packageVariables } from './package-variables.ts';
 import { NODE_TOOLS, nodeTools } from './tools.ts';
 import { readWorkspace } from './workspace.ts';
@@ -83,6 +84,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     builds: build.length > 0 || asked.replacesSteps,
     developmentStays: stays,
     isWorkspace: app.members !== null,
+    part: await installedPart(files, top, manager, app),
     isLockStale: misfit === null && (await isBunLockStale(files, top, manager)),
   };
   const makesNothing = build.length === 0 && !asked.buildsItself && !hasInstallScript(top, app.packageJson);
@@ -107,6 +109,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
       ...(start.environment ?? []),
       ...npx.environment,
     ],
+    newVariables: framework?.newVariables ?? [],
     files: [...(start.files ?? []), ...npx.files],
     dependencies: await packageSets(files, installed),
     // Of a site nothing but its files is used.

@@ -25,5 +25,6 @@ export async function nxFramework(files: SourceFiles, packageJson: PackageJson):
     runs: { kind: 'server', command: `node ${output}/${program}` },
     afterBuild: () => [],
     environment: [],
+    newVariables: [],
   };
 }

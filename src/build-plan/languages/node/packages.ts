@@ -3,6 +3,7 @@ import type { DependencySet, Step } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
+import { type InstalledPart, partWords } from './part-of-workspace.ts';
 
 const KEYS = [
   ...[
@@ -29,6 +30,8 @@ interface InstalledPackages {
   /** Why units need them; null: they are removed at the end. */
   readonly developmentStays: string | null;
   readonly isWorkspace: boolean;
+  /** The package of the workspace whose packages are enough; null: all of it is installed. */
+  readonly part: InstalledPart | null;
   /** The lock file has to be written anew, see isBunLockStale(). */
   readonly isLockStale?: boolean;
 }
@@ -81,14 +84,16 @@ async function whyNeverKept(
 function installStep(installed: InstalledPackages): Step {
   const { manager } = installed;
   const development = needsDevelopment(installed);
-  const why = development ? ' (with development packages)' : '';
+  const words = partWords(installed);
+  const of = installed.part === null ? '' : ` for ${installed.part.directory}`;
+  const why = `${of}${development ? ' (with development packages)' : ''}`;
   switch (manager.kind) {
     case 'npm': {
       const omit = development ? '--include=dev' : '--omit=dev';
-      if (manager.lock !== null) return { name: `npm ci${why}`, run: ['npm', 'ci', omit] };
+      if (manager.lock !== null) return { name: `npm ci${why}`, run: ['npm', 'ci', omit, ...words] };
       return {
-        name: `npm install${why.replace(')', '; there is no package-lock.json)') || ' (there is no package-lock.json)'}`,
-        run: ['npm', 'install', omit, '--no-package-lock'],
+        name: `npm install${of}${development ? ' (with development packages; there is no package-lock.json)' : ' (there is no package-lock.json)'}`,
+        run: ['npm', 'install', omit, '--no-package-lock', ...words],
       };
     }
     case 'yarn-classic':
@@ -97,6 +102,8 @@ function installStep(installed: InstalledPackages): Step {
         run: ['yarn', 'install', '--frozen-lockfile', '--non-interactive', `--production=${!development}`],
       };
     case 'yarn-berry':
+      if (words.length > 0)
+        return { name: `yarn workspaces focus${of}`, run: ['yarn', 'workspaces', 'focus', ...words] };
       return {
         name: 'yarn install',
         run: ['yarn', 'install', manager.lock === null ? '--no-immutable' : '--immutable'],
@@ -106,7 +113,7 @@ function installStep(installed: InstalledPackages): Step {
         name: `pnpm install${why}`,
         run: [
           ...['pnpm', 'install', manager.lock === null ? '--no-frozen-lockfile' : '--frozen-lockfile'],
-          ...[development ? '--prod=false' : '--prod', ...PNPM],
+          ...[development ? '--prod=false' : '--prod', ...PNPM, ...words],
         ],
       };
     case 'bun': {

@@ -28,6 +28,7 @@ const stepsOf = ({ dependencies, steps }: BuildPlan): string[] =>
 const ROOT = { private: true, workspaces: ['apps/*', 'packages/*'] };
 const WEB = { name: 'web', scripts: { build: 'tsc', start: 'node dist/main.js' }, dependencies: { ui: '*' } };
 const UI = { name: 'ui', main: 'index.js', scripts: { build: 'tsc' }, devDependencies: { icons: '*' } };
+const OF_WEB = ' --workspace apps/web --include-workspace-root';
 const ICONS = { name: 'icons', scripts: { build: 'make' } };
 
 describe('a workspace', () => {
@@ -39,7 +40,7 @@ describe('a workspace', () => {
     expect(made.title).toBe('Node.js with npm, the package apps/web');
     expect(made.notes).toEqual(['The app is apps/web: the only package of the workspace that starts']);
     expect(stepsOf(made)).toEqual([
-      'npm install --include=dev --no-package-lock',
+      'npm install --include=dev --no-package-lock --workspace apps/web --include-workspace-root',
       'packages/icons: npm run build',
       'packages/ui: npm run build',
       'apps/web: npm run build',
@@ -61,13 +62,44 @@ describe('a workspace', () => {
   });
 
   it.each([
-    ['turbo', { 'turbo.json': '{}' }, 'npm exec --no -- turbo run build --filter=web'],
-    ['nx', { 'nx.json': '{}' }, 'npm exec --no -- nx run-many -t build -p web'],
-  ])('with %s is built by it', async (program, files, step) => {
+    ['turbo', { 'turbo.json': '{}' }, OF_WEB, 'npm exec --no -- turbo run build --filter=web'],
+    ['nx', { 'nx.json': '{}' }, '', 'npm exec --no -- nx run-many -t build -p web'],
+  ])('with %s is built by it', async (program, files, part, step) => {
     const root = { ...ROOT, devDependencies: { [program]: '2' }, scripts: { start: `${program} run start` } };
     const made = await plan({ '': root, 'apps/web': WEB, 'packages/ui': UI }, files);
-    expect(stepsOf(made)).toEqual(['npm install --include=dev --no-package-lock', step]);
+    expect(stepsOf(made)).toEqual([`npm install --include=dev --no-package-lock${part}`, step]);
     expect(made.processes['web']?.command).toBe('cd apps/web && node dist/main.js');
+  });
+
+  const ADMIN = { ...WEB, name: 'admin' };
+  const LOCK_9 = { 'pnpm-lock.yaml': "lockfileVersion: '9.0'\n" };
+  const YARN_4 = { 'yarn.lock': '__metadata:\n  version: 8\n' };
+  const PNPM_9 =
+    'pnpm install --frozen-lockfile --prod=false --store-dir {downloads}/pnpm --package-import-method copy';
+  it.each<[string, object, Record<string, string>, string]>([
+    ['npm', {}, { 'package-lock.json': '{}' }, `npm ci --include=dev${OF_WEB}`],
+    ['pnpm', {}, LOCK_9, `${PNPM_9} --filter . --filter {./apps/web}...`],
+    ['yarn 4', { name: 'all' }, YARN_4, 'yarn workspaces focus all web'],
+    ['an old pnpm, all', {}, { 'pnpm-lock.yaml': 'lockfileVersion: 5.3\n' }, PNPM_9],
+    ['yarn 4 without a name for its top, all', {}, YARN_4, 'yarn install --immutable'],
+    ['yarn 1, all', {}, { 'yarn.lock': '' }, 'yarn install --frozen-lockfile --non-interactive --production=false'],
+    ['bun, all', {}, { 'bun.lock': '{}' }, 'bun install --frozen-lockfile'],
+    [
+      'turbo where a task is that of another package, all',
+      {},
+      { 'package-lock.json': '{}', 'turbo.json': '{ "tasks": { "build": { "dependsOn": ["admin#build"] } } }' },
+      'npm ci --include=dev',
+    ],
+  ])('installs what its part needs, by %s', async (_, top, files, step) => {
+    const packages = { '': { ...ROOT, ...top }, 'apps/web': WEB, 'apps/admin': ADMIN, 'packages/ui': UI };
+    const made = await plan(packages, files, 'apps/web');
+    expect(stepsOf(made)[0]).toBe(step);
+    expect(made.dependencies[0]?.steps[0]?.name.includes('for apps/web')).toBe(!_.endsWith('all'));
+  });
+
+  it('installs all by yarn where two packages have the name of the part', async () => {
+    const packages = { '': { ...ROOT, name: 'all' }, 'apps/web': WEB, 'apps/admin': WEB };
+    expect(stepsOf(await plan(packages, YARN_4, 'apps/web'))[0]).toBe('yarn install --immutable');
   });
 
   it('of pnpm is read from its own file; a site in it is served from where it is built', async () => {
