@@ -24,7 +24,8 @@ describe('the platform of an app', () => {
   });
 
   it.each([
-    ['go', { 'go.mod': '', 'package.json': '{}', 'index.html': '' }],
+    ['go', { 'go.mod': '', 'main.go': '', 'package.json': '{}', 'index.html': '' }],
+    ['python', { 'go.mod': 'tool golang.org/x/tools/cmd/stringer', 'requirements.txt': '' }],
     ['nodejs', { 'package.json': '{}', 'app.py': '', 'index.html': '' }],
     ['python', { 'manage.py': '', 'index.html': '' }],
   ])('is %s where manifests say so, whatever else is there', async (platform, files) => {

@@ -132,6 +132,19 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { 'go.mod': MODULE } }],
     page,
   },
+  'Go that embeds what a front end is built to': {
+    from: 'backends/builder/platform/steps/advice.ts',
+    cause: 'build_failed',
+    needs: ['go'],
+    files: {
+      'go.mod': MODULE,
+      'main.go': GO_SERVER,
+      'files.go': 'package main\n\nimport "embed"\n\n//go:embed ui/dist/*\nvar _ embed.FS\n',
+    },
+    hint: 'files.go takes ui/dist/* into the program, and the source has nothing there, which mostly is what a front end is built to. Build it, add what it makes (git add -f), commit and push again; or build by a Dockerfile, where there is one.',
+    follow: [{ edit: { 'ui/dist/page': 'mended' } }],
+    page,
+  },
   'a war': {
     from: 'build-plan/languages/java/maven.ts',
     cause: 'no_process',

@@ -37,6 +37,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'Ask the operator to name an image that has it in the setting':
     'images.base has to name an image of a registry; bases.long.test.ts builds on one',
   'Make its files part of the repository': 'a submodule has to be there; hugo.test.ts has the commands',
+  'Add index.md or index.html at the top': 'the gem jekyll has to be there; ruby.test.ts has what is planned',
   'Ask the operator to install Hugo,': 'the package index has to be out of reach',
   'Ask the operator to install that Python,': 'a mirror of the Pythons that uv installs',
 };

@@ -1,7 +1,7 @@
 /** Go modules and workspaces. */
 import { withoutTrailing } from '../../../lib/without-trailing.ts';
 import type { PlannedProcess, PlanProblem, Step, Tool } from '../../build-plan.ts';
-import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type AppDeclaration, type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { FILES_BEFORE_MODULES, noModule } from './before-modules.ts';
@@ -41,9 +41,19 @@ export const go: Language = {
     { command: ['go', 'env', 'GOPROXY'], into: { variable: 'GOPROXY' } },
     { command: ['go', 'env', 'GOSUMDB'], into: { variable: 'GOSUMDB' } },
   ],
-  detect: (files) => firstSign(files, { manifest: ['go.mod', 'go.work'], program: ['*.go', ...FILES_BEFORE_MODULES] }),
+  detect,
   plan,
 };
+
+/** A module without code holds the tools of a source in another language. */
+async function detect(files: SourceFiles): Promise<Detection | null> {
+  const found = await firstSign(files, {
+    manifest: ['go.mod', 'go.work'],
+    program: ['*.go', ...FILES_BEFORE_MODULES],
+  });
+  if (found?.because !== 'go.mod' || (await files.find('*.go', '*/*.go', '*/*/*.go')) !== null) return found;
+  return { ...found, strength: 'page' };
+}
 
 async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const manifest = await files.find('go.work', 'go.mod');

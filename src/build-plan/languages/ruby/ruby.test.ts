@@ -31,6 +31,29 @@ describe('what starts the app', () => {
   });
 });
 
+describe('Jekyll', () => {
+  it.each<[string[], string, string]>([
+    [['jekyll'], 'title: x\n', '_site'],
+    [['github-pages'], 'destination: ./public\n', 'public'],
+    [['jekyll'], 'destination: ../public\n', '_site'],
+  ])('of %j builds pages, which are served: %j', async (gems, settings, root) => {
+    const made = await plan(gems, { '_config.yml': settings, 'index.md': '' });
+    expect(made.title).toBe('Jekyll with Bundler');
+    expect(stepsOf(made)).toEqual(['bundle install', 'bundle exec jekyll build']);
+    expect(made.site?.roots).toEqual([root]);
+    expect(made.processes['web']?.command).toMatch(/^node .*\.tancho\/server\.mjs$/);
+    expect(made.tools.map(({ program }) => program)).toEqual(['ruby', 'bundle', 'node']);
+    expect(made.problems).toEqual([]);
+  });
+
+  it('is no site where something else answers, or is said to', async () => {
+    const files = { '_config.yml': '', 'config.ru': '' };
+    expect((await plan(['jekyll', 'puma'], files)).processes['web']?.command).toContain('puma');
+    expect((await plan(['jekyll'], { '_config.yml': '', Procfile: 'web: serve\n' })).site).toBeNull();
+    expect((await plan(['sequel'], { '_config.yml': '' })).site).toBeNull();
+  });
+});
+
 it('Rails gets its assets, its directories and a secret that stays', async () => {
   const files = { 'config.ru': '', 'app/assets/a.css': '', 'Gemfile.lock': '    pg (1.5)\n' };
   const made = await plan(['rails', 'puma'], files);

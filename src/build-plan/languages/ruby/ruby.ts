@@ -5,6 +5,7 @@ import type { SourceFiles } from '../../source/source-files.ts';
 import { frontEnd } from '../front-end.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { type Gemfile, readGemfile } from './gemfile.ts';
+import { jekyll } from './jekyll.ts';
 
 const MINORS = ['4.0', '3.4', '3.3', '3.2', '3.1', '3.0', '2.7'];
 const INSTALL = {
@@ -36,7 +37,7 @@ const GEMS = 'vendor/bundle';
 
 export const ruby: Language = {
   name: 'ruby',
-  description: 'Ruby, with Bundler: Rails, Sinatra, Rack',
+  description: 'Ruby, with Bundler: Rails, Sinatra, Rack, Jekyll',
   example: 'bundle exec puma -b tcp://0.0.0.0:$PORT',
   signs: ['Gemfile', 'config.ru'],
   starts: /\bruby\s+(?:-\S+\s+)*([\w./-]+\.rb)\b/,
@@ -52,8 +53,10 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     (await gemfile.has('rails')) || ((await gemfile.has('railties')) && (await files.exists('config/application.rb')));
   const assets = await frontEnd(files, asked);
   const removal = assets.steps.slice(-1);
-  const start = await webOf(files, gemfile, isRails);
-  const title = isRails ? 'Rails' : (await gemfile.has('sinatra')) ? 'Sinatra' : 'Ruby';
+  const pages = isRails ? null : await jekyll(files, gemfile, asked);
+  const start = pages === null ? await webOf(files, gemfile, isRails) : null;
+  const isSinatra = await gemfile.has('sinatra');
+  const title = isRails ? 'Rails' : pages !== null ? 'Jekyll' : isSinatra ? 'Sinatra' : 'Ruby';
   const lacksKey =
     isRails && (await files.exists('config/credentials.yml.enc')) && !(await files.exists('config/master.key'));
   return {
@@ -62,16 +65,19 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
       { ...RUBY, wanted: gemfile.wanted },
       ...(gemfile.isThere ? [BUNDLE] : asked.processes === null ? [PUMA] : []),
       ...assets.tools,
+      ...(pages?.tools ?? []),
     ],
-    environment: [...variables(gemfile, isRails, asked), ...assets.environment],
+    environment: [...variables(gemfile, isRails, asked), ...assets.environment, ...(pages?.environment ?? [])],
+    ...(pages !== null && { files: pages.files, site: pages.site }),
     dependencies: [...gems(gemfile), ...assets.dependencies],
     steps: [
       ...assets.steps.slice(0, -1),
       ...(isRails && (await files.exists('app/assets')) ? [precompile(await gemfile.has('pg'))] : []),
       ...(isRails ? [{ name: 'directories that Rails writes to', run: ['mkdir', '-p', 'tmp/pids', 'log'] }] : []),
+      ...(pages?.steps ?? []),
       ...removal,
     ],
-    processes: start === null ? {} : { web: start },
+    processes: start === null ? (pages?.processes ?? {}) : { web: start },
     newVariables: isRails ? [SECRET] : [],
     notes: [
       ...(gemfile.isThere && !gemfile.isLocked

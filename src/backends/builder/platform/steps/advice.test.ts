@@ -40,6 +40,10 @@ it.each([
   ['request to https://fonts.googleapis.com/css2?family=Inter failed', /fonts in the app/],
   ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
   ['go: download go1.99.0: golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64: not found', /lines "go" and "toolchain"/],
+  [
+    'frontend/assets.go:11:12: pattern dist/*: no matching files found',
+    /^frontend\/assets\.go takes dist\/\* into the program, .*git add -f/,
+  ],
   ['npm error code E503', /out of order/],
   ['npm error code E404', /^A package is not there.*\(\$\{NPM_TOKEN\}\)/],
   ['npm error 404 Not Found - GET https://registry.npmjs.org/@me%2ftools - Not found', /^@me\/tools is not there/],

@@ -62,6 +62,11 @@ const KNOWN: readonly Known[] = [
       'The version of Go that go.mod asks for could not be fetched. Check that there is such a version, correct the lines "go" and "toolchain", and push again.',
   },
   {
+    says: /^(\S{1,200}\.go):\d+:\d+: pattern (\S{1,200}): no matching files found/,
+    advice: ([file = '', pattern = '']) =>
+      `${file} takes ${pattern} into the program, and the source has nothing there, which mostly is what a front end is built to. Build it, add what it makes (git add -f), commit and push again; or build by a Dockerfile, where there is one.`,
+  },
+  {
     says: /npm error code E5\d\d|ERR_PNPM_FETCH_5\d\d|error .*Request failed "5\d\d|HTTP error 5\d\d|50[0-4] (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)/,
     advice: 'A registry answered that it is out of order: this is no fault of the code. Push again in a few minutes.',
   },
