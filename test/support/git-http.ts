@@ -1,8 +1,10 @@
 /** A bare repository behind the smart HTTP protocol, asking for one user's password: just enough to receive a real push. */
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
 
 export interface GitHttp {
   readonly url: string;
@@ -47,5 +49,33 @@ export async function startGitHttp(folder: string, name: string, credentials: st
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/** Whoever asks may fetch each bare repository of a folder, as `<url>/<name>`. */
+export async function serveRepositories(folder: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const [, name = '', isRefs] =
+      /^\/([\w-]+\.git)\/(?:(info\/refs\?service=)?git-upload-pack)$/.exec(request.url ?? '') ?? [];
+    if (name === '' || !existsSync(join(folder, name))) return void response.writeHead(404).end();
+    response.writeHead(200, {
+      'content-type': `application/x-git-upload-pack-${isRefs === undefined ? 'result' : 'advertisement'}`,
+    });
+    if (isRefs !== undefined) response.write('001e# service=git-upload-pack\n0000');
+    const flags = isRefs === undefined ? [] : ['--http-backend-info-refs'];
+    const git = spawn('git', ['upload-pack', '--stateless-rpc', ...flags, join(folder, name)], {
+      env: { ...process.env, GIT_PROTOCOL: String(request.headers['git-protocol'] ?? '') },
+    });
+    const isPacked = request.headers['content-encoding'] === 'gzip';
+    (isPacked ? request.pipe(createGunzip()) : request).pipe(git.stdin);
+    git.stdout.pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
   };
 }

@@ -12,6 +12,13 @@ import type { DeclaredVolume } from '../volumes/volume.ts';
 export interface SourceTree {
   /** Writes the tree below `directory`, which exists and is empty. Throws PlatformError `deploy.invalid_source`. */
   extract(directory: string, signal: AbortSignal): Promise<void>;
+  /** After extract(): what the tree has empty directories for, being of other repositories. Absent: nothing. */
+  submodules?(): readonly Submodule[];
+}
+
+export interface Submodule {
+  readonly path: string;
+  readonly commit: string;
 }
 
 export interface BuildRequest {

@@ -38,6 +38,11 @@ export async function buildSlug(
   signal: AbortSignal,
 ): Promise<Artifact> {
   await request.source.extract(place.code, signal);
+  const submodules = request.source.submodules?.() ?? [];
+  if (submodules.length > 0) {
+    const { fetchSubmodules } = await import('./submodules.ts');
+    await fetchSubmodules({ context, request, place, output, signal }, submodules);
+  }
   const { app, platform, disabled = [] } = request;
   const languages = await languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;

@@ -155,32 +155,30 @@ describe('bare repositories', skipFor(!hasGit && 'git is not installed'), () => 
     expect(await refusalOf(here.blob('shop', 'x'))).toContain('commit');
   });
 
-  it('leaves submodules empty and says so', async () => {
+  it('leaves submodules empty and names them', async () => {
     const commit = here.commitTree('shop', `160000 commit ${'1'.repeat(40)}\tvendor\n`);
     const tree = await mkdtemp(join(here.root, 'tree-'));
-    const notes: string[] = [];
-    await here.host
-      .source('shop', commit, undefined, (line) => notes.push(line))
-      .extract(tree, new AbortController().signal);
+    const source = here.host.source('shop', commit);
+    await source.extract(tree, new AbortController().signal);
     expect(await readdir(join(tree, 'vendor'))).toEqual([]);
-    expect(notes).toEqual([
-      'Submodules are not deployed, left empty: vendor',
-      expect.stringContaining('tancho deploy, in a folder that has them (git submodule update --init)'),
-    ]);
+    expect(source.submodules?.()).toEqual([{ path: 'vendor', commit: '1'.repeat(40) }]);
   });
 
-  it('says that files kept with Git LFS are only pointers', async () => {
+  it('names the files of Git LFS that are only pointers', async () => {
     const notes = async (attributes: string): Promise<string[]> => {
       const said: string[] = [];
       const tree = await mkdtemp(join(here.root, 'tree-'));
-      const commit = here.commitTree('shop', `100644 blob ${here.blob('shop', attributes)}\t.gitattributes\n`);
+      const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0a'.repeat(32)}\nsize 12345\n`;
+      const files = { '.gitattributes': attributes, 'logo.bin': pointer, 'page.txt': `${pointer}but more\n` };
+      const entries = Object.entries(files).map(([path, text]) => `100644 blob ${here.blob('shop', text)}\t${path}\n`);
       await here.host
-        .source('shop', commit, undefined, (line) => said.push(line))
+        .source('shop', here.commitTree('shop', entries.join('')), undefined, (line) => said.push(line))
         .extract(tree, new AbortController().signal);
       return said;
     };
     expect(await notes('*.txt text\n*.bin filter=lfs diff=lfs merge=lfs -text\n')).toEqual([
-      expect.stringContaining('Git LFS'),
+      'Files kept with Git LFS are not fetched, the app gets pointers in place of: logo.bin',
+      expect.stringContaining('tancho deploy'),
     ]);
     expect(await notes('*.txt text\n# *.bin filter=lfs\n')).toEqual([]);
   });

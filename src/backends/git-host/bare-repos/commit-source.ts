@@ -1,13 +1,14 @@
 /** Lays out the tree of one commit in a directory: looked through first, then written by git itself. */
-import { lstat, readFile, rm, unlink } from 'node:fs/promises';
+import { rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../domain/failure.ts';
-import type { SourceTree } from '../../../domain/deploys/builder.ts';
+import type { SourceTree, Submodule } from '../../../domain/deploys/builder.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { type Git, runGit } from './git-command.ts';
 import { invalidSource } from './invalid-source.ts';
 import { escapingLinks } from './links.ts';
+import { lfsPointers } from './lfs-pointers.ts';
 import { listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
 
 interface CommitSource {
@@ -21,9 +22,8 @@ interface CommitSource {
   readonly note: (line: string) => void;
 }
 
-const MAX_ATTRIBUTES_BYTES = 256 * 1024;
 /** What is not in the repository is in the folder of whoever works on it. */
-const SENT_INSTEAD = 'To deploy the files themselves: tancho deploy, in a folder that has them';
+const SENT_INSTEAD = 'To deploy the files themselves: tancho deploy, in a directory that has them (git lfs pull).';
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const QUARANTINE = /^(?:tmp_objdir-)?incoming-[A-Za-z0-9]+$/;
 
@@ -32,11 +32,13 @@ export function isCommitId(text: string): boolean {
 }
 
 export function commitSource(git: Git, source: CommitSource): SourceTree {
+  let submodules: readonly Submodule[] = [];
   return {
+    submodules: () => submodules,
     async extract(directory, signal) {
       const limited = deadline(source.timeoutMs, signal);
       try {
-        await extract(git, source, directory, limited.signal);
+        submodules = await extract(git, source, directory, limited.signal);
       } catch (error) {
         signal.throwIfAborted();
         if (!limited.signal.aborted) throw error;
@@ -48,7 +50,12 @@ export function commitSource(git: Git, source: CommitSource): SourceTree {
   };
 }
 
-async function extract(git: Git, source: CommitSource, directory: string, signal: AbortSignal): Promise<void> {
+async function extract(
+  git: Git,
+  source: CommitSource,
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly Submodule[]> {
   if (!isCommitId(source.commit)) throw invalidSource('This is not a commit id.', 'Use the full 40 digits.');
   const env = objectEnvironment(source);
   const { repository, commit, limits } = source;
@@ -67,20 +74,10 @@ async function extract(git: Git, source: CommitSource, directory: string, signal
   // Nothing has followed them so far, and nothing gets the chance to. git writes no file below a link.
   for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));
   noteLeftOut(source, 'Links that lead out of the repository are left out', leaving);
-  noteLeftOut(source, 'Submodules are not deployed, left empty', listing.submodules);
-  if (listing.submodules.length > 0) source.note(`${SENT_INSTEAD} (git submodule update --init).`);
-  if (await keepsFilesElsewhere(directory))
-    source.note(
-      `Files kept with Git LFS are not fetched: the app gets the small pointers in their place. ${SENT_INSTEAD} (git lfs pull).`,
-    );
-}
-
-/** Looks at the top only, where such a repository says it. */
-async function keepsFilesElsewhere(directory: string): Promise<boolean> {
-  const path = join(directory, '.gitattributes');
-  const found = await lstat(path).catch(() => null);
-  if (found === null || !found.isFile() || found.size > MAX_ATTRIBUTES_BYTES) return false;
-  return /^[^#\n]*\sfilter=lfs(?:\s|$)/m.test(await readFile(path, 'latin1'));
+  const pointers = await lfsPointers(directory, listing);
+  noteLeftOut(source, 'Files kept with Git LFS are not fetched, the app gets pointers in place of', pointers);
+  if (pointers.length > 0) source.note(SENT_INSTEAD);
+  return listing.submodules;
 }
 
 function noteLeftOut(source: CommitSource, what: string, paths: readonly string[]): void {

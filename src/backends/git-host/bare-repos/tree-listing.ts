@@ -1,4 +1,5 @@
 /** Reads what a commit holds before anything of it is written to disk. */
+import type { Submodule } from '../../../domain/deploys/builder.ts';
 import type { PlatformError } from '../../../domain/errors.ts';
 import { endGroup, exitOf, type Git, spawnGit } from './git-command.ts';
 import { invalidSource } from './invalid-source.ts';
@@ -11,11 +12,20 @@ export interface TreeLimits {
 interface TreeListing {
   /** Path -> blob id; paths keep their bytes (latin1), because git does not know encodings. */
   readonly links: ReadonlyMap<string, string>;
-  readonly submodules: readonly string[];
+  readonly submodules: readonly Submodule[];
+  /** Regular files that are as small as pointers of Git LFS are, the first of them. */
+  readonly small: readonly string[];
+  /** Files of attributes that are no larger than anybody writes them, the first of them. */
+  readonly attributes: readonly string[];
 }
 
 const MAX_PATH = 4_000;
 const MAX_DEPTH = 200;
+const MAX_SMALL = 5_000;
+const MAX_ATTRIBUTES = 100;
+const MAX_ATTRIBUTES_BYTES = 256 * 1024;
+/** Its lines have fixed lengths but for the last, the size, and what extensions add. */
+const POINTER_BYTES = { min: 120, max: 1_024 };
 const MAX_LINK_BYTES = 4_096;
 const ENTRY = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t([^]+)$/;
 
@@ -24,7 +34,9 @@ const REGULAR = new Set(['100644', '100755', '100664']);
 /** One entry at a time, so that a tree that unfolds to more than the limits is given up early. */
 class Listing implements TreeListing {
   readonly links = new Map<string, string>();
-  readonly submodules: string[] = [];
+  readonly submodules: Submodule[] = [];
+  readonly small: string[] = [];
+  readonly attributes: string[] = [];
   #entries = 0;
   #bytes = 0;
   readonly #limits: TreeLimits;
@@ -55,9 +67,16 @@ class Listing implements TreeListing {
     if (mode === '120000') {
       if (Number(size) > MAX_LINK_BYTES) throw refused(path, 'is a link with an endless target');
       this.links.set(path, id);
-    } else if (mode === '160000') this.submodules.push(path);
-    else if (mode !== '040000' && !REGULAR.has(mode))
-      throw refused(path, 'is neither a file nor a directory nor a link');
+    } else if (mode === '160000') this.submodules.push({ path: Buffer.from(path, 'latin1').toString(), commit: id });
+    else if (REGULAR.has(mode)) this.#addFile(path, Number(size));
+    else if (mode !== '040000') throw refused(path, 'is neither a file nor a directory nor a link');
+  }
+
+  #addFile(path: string, size: number): void {
+    if (/(?:^|\/)\.gitattributes$/.test(path)) {
+      if (this.attributes.length < MAX_ATTRIBUTES && size <= MAX_ATTRIBUTES_BYTES) this.attributes.push(path);
+    } else if (size >= POINTER_BYTES.min && size < POINTER_BYTES.max && this.small.length < MAX_SMALL)
+      this.small.push(path);
   }
 }
 

@@ -159,7 +159,7 @@ async function missingTheme(files: SourceFiles): Promise<PlanProblem[]> {
   return [
     {
       cause: 'invalid_config',
-      message: `${found.file} line ${found.line} names the theme ${theme}, and there is nothing in themes/${theme}${isSubmodule ? ', which is a submodule: those are not deployed' : ''}.`,
+      message: `${found.file} line ${found.line} names the theme ${theme}, and there is nothing in themes/${theme}${isSubmodule ? ', which is a submodule that is not there' : ''}.`,
       hint: isSubmodule
         ? `Make its files part of the repository: git submodule update --init themes/${theme} && git rm -q --cached themes/${theme} && rm themes/${theme}/.git && ${add}.`
         : `Put its files there: ${add}.`,
