@@ -286,7 +286,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_EDGE_DRAIN',
     default: '0',
     description:
-      'How long an edge that is to end closes open connections only with their next answer, so that no client sends a request while its connection is being closed; then idle ones, too. New connections are refused meanwhile, so a balancer has to go before. 0: idle ones are closed at once.',
+      'How long an edge that is to end closes open connections only with their next answer, so that no client sends a request while its connection is being closed; then idle ones, too. In the first half of it new connections are taken and the health check of the edge fails (docs/edges.md), so that balancers send nobody any more; in the second half they are refused. 0: idle ones are closed at once.',
     parse: parse.seconds(0, 3_600),
   },
   ...CERTIFICATE_SETTINGS,

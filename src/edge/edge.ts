@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
 import { hostPort } from '../lib/host-port.ts';
@@ -113,9 +114,14 @@ export class Edge {
     this.#log.line('stopped');
   }
 
-  /** No connection is taken any more; those that are open are closed with their next answer. */
+  /**
+   * Those that are open are closed with their next answer. In the first half of the time new ones are taken, so that balancers see in peace
+   * what the health check says; in the second none, and whoever came last is still answered.
+   */
   async leave(timeoutMs: number): Promise<void> {
-    await this.#serving.drain(timeoutMs);
+    await this.#serving.leave();
+    await delay(timeoutMs / 2);
+    await this.#serving.drain(timeoutMs / 2);
   }
 
   async #removePidFile(): Promise<void> {

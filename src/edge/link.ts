@@ -6,6 +6,7 @@ export type ProcessRequest =
   | { readonly op: 'listen' }
   /** Of the edge before this one: leave the control socket and the listener to this one, and finish what is begun. */
   | { readonly op: 'retire' }
+  | { readonly op: 'leave' }
   /** Resolves when no connection is left. */
   | { readonly op: 'drain'; readonly boundMs: number }
   | { readonly op: 'stop'; readonly graceMs: number };

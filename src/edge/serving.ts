@@ -27,6 +27,8 @@ export interface Serving {
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
   takeAccessLog(): Promise<readonly AccessEntry[]>;
+  /** Says to whoever asks for its health that it is to end, and closes each connection with its next answer; new ones are taken as before. */
+  leave(): Promise<void>;
   /**
    * Takes no new connection and tells the clients of those there are, with their next answer, to close them. Resolves when
    * none is left, or after `boundMs`.

@@ -48,6 +48,7 @@ export class WorkerGroup implements Serving {
   #presented: Presented | null = null;
   #certificates = LiveCertificates.none;
   #ports: Ports = { port: 0, tlsPort: 0 };
+  #isLeaving = false;
   #isEnding = false;
   #restartMs = FIRST_RESTART_MS;
 
@@ -115,6 +116,11 @@ export class WorkerGroup implements Serving {
     return all.sort((one, other) => one.atMs - other.atMs);
   }
 
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#askAll({ op: 'leave' });
+  }
+
   async drain(boundMs: number): Promise<void> {
     this.#end();
     await Promise.all([...this.#all].map(({ link }) => link.ask({ op: 'drain', boundMs })));
@@ -169,6 +175,7 @@ export class WorkerGroup implements Serving {
   async #inform({ link }: Worker): Promise<void> {
     await link.ask({ op: 'apply', table: this.#table });
     if (this.#presented !== null) await link.ask({ op: 'present', presented: this.#presented });
+    if (this.#isLeaving) await link.ask({ op: 'leave' });
   }
 
   #listenTo(worker: Worker): void {

@@ -22,6 +22,8 @@ export function runWorker(options: EdgeOptions, log: EdgeLog): void {
     switch (request.op) {
       case 'listen':
         return plane.listen(listeners(options.tls !== null));
+      case 'leave':
+        return plane.leave();
       case 'drain':
         return plane.drain(request.boundMs);
       case 'stop':

@@ -33,7 +33,9 @@ export function edgeManifests(installation: PlatformInstallation, edges: EdgesWa
   });
   if (where === 'nodes') {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
-    return [secret, made('apps/v1', 'DaemonSet', EDGES, own, { spec: { selector, updateStrategy, template } })];
+    // Balancers send to the one node again before the next one leaves.
+    const spec = { selector, minReadySeconds: LEAVE_SECONDS, updateStrategy, template };
+    return [secret, made('apps/v1', 'DaemonSet', EDGES, own, { spec })];
   }
   const strategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } };
   return [
@@ -87,9 +89,9 @@ function podSpec({ namespace, image, pullSecret, settings }: PlatformInstallatio
         ],
         envFrom: [{ secretRef: { name: EDGES } }],
         ports,
-        readinessProbe: { tcpSocket: { port: 'apps' }, periodSeconds: 2 },
+        // It takes connections before it has heard which apps there are.
+        readinessProbe: { httpGet: { path: '/healthcheck', port: 'apps' }, periodSeconds: 2, timeoutSeconds: 5 },
         livenessProbe: { tcpSocket: { port: 'apps' }, initialDelaySeconds: 30, periodSeconds: 20, failureThreshold: 6 },
-        lifecycle: { preStop: { exec: { command: ['/bin/sh', '-c', `sleep ${LEAVE_SECONDS}`] } } },
         resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '1Gi' } },
         securityContext: { ...user, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
         volumeMounts: [{ name: 'home', mountPath: HOME }],

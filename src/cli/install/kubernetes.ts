@@ -143,7 +143,7 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
     TANCHO_EDGE_LISTEN: `:${PORTS.apps}`,
     TANCHO_TLS_LISTEN: `:${PORTS['apps-tls']}`,
     TANCHO_SSH_LISTEN: `:${PORTS.ssh}`,
-    TANCHO_EDGE_DRAIN: `${LEAVE_SECONDS}`,
+    TANCHO_EDGE_DRAIN: `${2 * LEAVE_SECONDS}`,
     TANCHO_PROCESS_ENGINE: 'off',
     TANCHO_ENGINES: `cluster=kubernetes:in-cluster?${options.toString().replaceAll('%2F', '/')}`,
     TANCHO_AUTH_REGISTRATION: 'closed',

@@ -47,9 +47,9 @@ export class EdgesRouter implements Router {
   async add(edge: RemoteEdge): Promise<void> {
     this.#edges.set(edge.name, edge);
     this.#hadEdges = true;
-    const handed = [this.#table === null ? null : edge.apply(this.#table)];
-    if (this.#certificates !== null) handed.push(edge.applyCertificates(this.#certificates));
-    await Promise.all(handed);
+    // First, for an edge that has a table says that it is ready.
+    if (this.#certificates !== null) await edge.applyCertificates(this.#certificates);
+    if (this.#table !== null) await edge.apply(this.#table);
     for (const comer of this.#comers) comer(edge);
   }
 

@@ -161,8 +161,8 @@ export interface Router {
    */
   takeAccessLog(): Promise<readonly AccessEntry[]>;
   /**
-   * Before stop(), where clients are to notice nothing: no connection is taken any more, and those that are open are closed with their next answer. Resolves when
-   * none is left, or after `timeoutMs`. Tables are taken meanwhile.
+   * Before stop(), where clients are to notice nothing: those that are open are closed with their next answer, and from half of `timeoutMs` on no connection is
+   * taken any more. Resolves when none is left then, or after `timeoutMs`. Tables are taken meanwhile.
    */
   leave(timeoutMs: number): Promise<void>;
   /** Lets go of the router; it goes on serving (see stop). */

@@ -18,7 +18,7 @@ export type EdgeRequest =
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
   | { readonly op: 'access-log' }
-  /** Take no connection any more, and close those that are open with their next answer; answered when none is left, or after the time. */
+  /** Close connections with their next answer, and halfway take none any more; answered when none is left then, or after the time. */
   | { readonly op: 'leave'; readonly timeoutMs: number }
   /** Start this program with the listeners and leave the work to it; of the first process only. */
   | { readonly op: 'succeed'; readonly program: SuccessorProgram; readonly listeners: HandedListeners };

@@ -143,7 +143,7 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
       noteOwnAnswer(this.#plane, own, { head, requestId, origin, route });
       request.respond(ownAnswer({ ...own, requestId, method: head.method, keepAlive: true }));
     } else if (route === null) {
-      request.refuseRequest(noApp(head.host.name), null, { head, requestId });
+      request.refuseRequest(noApp(head.host.name, this.#plane.table), null, { head, requestId });
     } else {
       const exchange = new Exchange(this.#plane, request, new RoutedRequest(head, requestId, origin, route));
       request.begin(exchange);

@@ -292,7 +292,7 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
       exchange.start();
       return;
     }
-    this.refuseRequest(noApp(host), null, { head, requestId });
+    this.refuseRequest(noApp(host, this.#plane.table), null, { head, requestId });
   }
 
   /** Answers what could not be read as a request, and reads no further. */

@@ -180,6 +180,11 @@ export class DataPlane implements Serving {
     this.#traffic.reportTo(report, live);
   }
 
+  leave(): Promise<void> {
+    this.#plane.draining = true;
+    return Promise.resolve();
+  }
+
   /** Idle connections are left to their clients, and to their own time-out: one that is closed may just be in use again. */
   async drain(boundMs: number): Promise<void> {
     this.#plane.draining = true;

@@ -35,7 +35,21 @@ export const HELD_TOO_LONG: RefusedRequest = {
   counts: false,
 };
 
-export function noApp(host: string): RefusedRequest {
+/** Of an edge that follows and has heard of nobody yet. */
+export const NO_TABLE: RefusedRequest = {
+  status: 503,
+  detail: 'This edge has not heard yet which apps there are.',
+  retryAfter: 1,
+  counts: false,
+};
+
+/** The first one has a number above that of none. */
+export function hasTable({ version }: { readonly version: number }): boolean {
+  return version > 0;
+}
+
+export function noApp(host: string, table: { readonly version: number }): RefusedRequest {
+  if (!hasTable(table)) return NO_TABLE;
   return { status: 404, detail: `No app answers at ${host}.`, retryAfter: null, counts: false };
 }
 

@@ -40,7 +40,7 @@ export class UnitSearch {
   next(applicant: Applicant, fresh: boolean): RefusedRequest | null {
     const host = this.#request.head.host.name;
     const route = this.#plane.table.match(host);
-    if (route === null) return noApp(host);
+    if (route === null) return noApp(host, this.#plane.table);
     this.route = route;
     this.heldForMs = 0;
     if (route.rules !== null) {
