@@ -19,6 +19,7 @@ import { EDGE_TOKEN } from '../edge/follow/options.ts';
 import { claimHome } from '../lib/home-claim.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { descriptorOf } from '../lib/listening.ts';
+import { handedSockets } from './handed-sockets.ts';
 
 export interface OwnEdgeOptions {
   readonly name: string;
@@ -78,9 +79,10 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
   });
 
   const [plain, ofTls] = edge.doors;
+  const named = (door: Door): string => (edge.sockets === null ? hostPort(door) : 'at a socket of the service manager');
   return {
-    listen: hostPort(plain ?? config.edgeListen),
-    tlsListen: ofTls === undefined ? null : hostPort(ofTls),
+    listen: named(plain ?? { ...config.edgeListen, variable: '' }),
+    tlsListen: ofTls === undefined ? null : named(ofTls),
     async stop() {
       stopping.abort();
       child.kill('SIGTERM');
@@ -100,6 +102,8 @@ interface Prepared {
   readonly program: Awaited<ReturnType<typeof prepareProgram>>;
   /** With the ports as bound. */
   readonly doors: Door[];
+  /** That are bound already, one for each door; null: none are. */
+  readonly sockets: readonly number[] | null;
 }
 
 async function prepared(config: Config, { name, servers, version }: OwnEdgeOptions, runDir: string): Promise<Prepared> {
@@ -116,15 +120,17 @@ async function prepared(config: Config, { name, servers, version }: OwnEdgeOptio
   };
   await prepareDirectories(options);
   const { plain, tls } = doorsOf(options, { port: listen.port, tlsPort: options.tls?.port ?? 0 });
-  return { process: options, program: await prepareProgram(options), doors: tls === null ? [plain] : [plain, tls] };
+  const doors = tls === null ? [plain] : [plain, tls];
+  const sockets = handedSockets(process.env, doors.length);
+  return { process: options, program: await prepareProgram(options), doors, sockets };
 }
 
 /** Any port that it gets at first is the one it has from then on. */
-async function started({ process: options, program, doors }: Prepared, token: string): Promise<ChildProcess> {
-  const bound = await boundFor(doors, RELEASE_MS);
+async function started({ process: options, program, doors, sockets }: Prepared, token: string): Promise<ChildProcess> {
+  const bound = sockets === null ? await boundFor(doors, RELEASE_MS) : [];
   try {
     // In the same turn of the event loop as the binding: nothing is accepted here.
-    for (const [at, door] of doors.entries()) doors[at] = { ...door, port: boundPort(bound[at]) };
+    for (const [at, server] of bound.entries()) doors[at] = { ...(doors[at] as Door), port: boundPort(server) };
     const [port = 0, tlsPort = 0] = doors.map((door) => door.port);
     const { execPath, args } = commandOf(options, program, { ports: { port, tlsPort }, starter: process.pid });
     const child = spawn(execPath, args, {
@@ -132,7 +138,7 @@ async function started({ process: options, program, doors }: Prepared, token: st
       detached: true,
       cwd: options.stateDir,
       env: { [EDGE_TOKEN]: token, ...trust() },
-      stdio: ['pipe', 'inherit', 'inherit', ...bound.map(descriptorOf)],
+      stdio: ['pipe', 'inherit', 'inherit', ...(sockets ?? bound.map(descriptorOf))],
     });
     await once(child, 'spawn');
     return child;

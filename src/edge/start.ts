@@ -28,7 +28,8 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   let stopping = false;
   let follower: Follower | null = null;
   const stop = (): void => {
-    if (stopping) process.exit(1);
+    // Service managers tell all processes of a service, and the first of them tells this one, too.
+    if (stopping) return;
     stopping = true;
     // Told what to serve by until the last request is answered.
     edge

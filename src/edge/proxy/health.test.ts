@@ -21,7 +21,7 @@ it('an edge that has heard of no app yet is not healthy, and says so to those wh
   expect(await get('/', 'blog.test')).toMatch(/^HTTP\/1\.1 404 /);
 });
 
-it('the path is the edge\'s at names that no app has only, and nothing else there is', async () => {
+it("the path is the edge's at names that no app has only, and nothing else there is", async () => {
   rig = await EdgeRig.start();
   await rig.route(await rig.httpUnit((_request, response) => response.end('the app')));
   expect(await get('/healthcheck', 'blog.test')).toMatch(/\r\n\r\nthe app$/);

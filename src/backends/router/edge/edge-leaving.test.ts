@@ -18,7 +18,9 @@ afterEach(() => world.dispose());
 function ask(router: AdoptingRouter, path: string, host: string): Promise<string> {
   return new Promise((resolve) => {
     get(`http://${router.listen}${path}`, { headers: { host, connection: 'keep-alive' }, agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve(`${answer.statusCode} ${answer.headers.connection === 'close' ? 'closed' : 'kept'}`));
+      answer
+        .resume()
+        .on('end', () => resolve(`${answer.statusCode} ${answer.headers.connection === 'close' ? 'closed' : 'kept'}`));
     }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
   });
 }
