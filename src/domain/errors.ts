@@ -167,10 +167,12 @@ export function toPlatformError(thrown: unknown): PlatformError {
 
 const CAUSES = 8;
 
-/** As the system tells it, to the thrown or to what caused that: no room, or none for this user. */
+const FULL_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'disk_full'];
+
+/** As the system says it, or a Failure, to the thrown or to what caused that: no room, or none for this user. */
 export function isDiskFull(thrown: unknown): boolean {
   for (let at = thrown, depth = 0; at instanceof Error && depth < CAUSES; at = at.cause, depth += 1) {
-    if ('code' in at && (at.code === 'ENOSPC' || at.code === 'EDQUOT')) return true;
+    if ('code' in at && FULL_CODES.includes(at.code)) return true;
   }
   return false;
 }

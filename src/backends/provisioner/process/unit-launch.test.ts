@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isDiskFull } from '../../../domain/errors.ts';
 import { isAlive } from '../../../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
@@ -28,6 +29,27 @@ it('ends a process whose start cannot be recorded, and forgets it', async () => 
     expect(rootPid).toBeGreaterThan(0);
     expect(isAlive(rootPid, rootStart)).toBe(false);
     expect(await world.provisioner.list()).toEqual([]);
+  } finally {
+    await world.dispose();
+    await level.dispose();
+  }
+});
+
+it('says of a unit for which there is no room that the disk is full', async () => {
+  const level = await openLevel('plain');
+  if (typeof level === 'string') throw new Error(level);
+  const world = await createProcessWorld(level, {
+    spawn: () => Promise.reject(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })),
+  });
+  try {
+    const unit = {
+      ...{ id: 'eeeeeeeeeeee', app: 'shop', name: 'shop/0', process: 'web' },
+      ...{ artifact: world.artifact, env: {}, listens: false, command: 'exec sleep 1000' },
+      limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    };
+    const thrown: unknown = await world.provisioner.ensure(unit).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: 'disk_full' });
+    expect(isDiskFull(thrown)).toBe(true);
   } finally {
     await world.dispose();
     await level.dispose();

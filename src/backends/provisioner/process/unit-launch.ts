@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { isDiskFull } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isSimpleCommand } from '../../../lib/shell-argv.ts';
 import { bootId } from '../../../lib/processes.ts';
@@ -152,6 +153,11 @@ function unitRequest({ unit, spec, slug, services }: UnitLaunch, view: OwnView, 
 export function startFailure(process: string, error: unknown, lines: readonly string[]): Failure {
   if (error instanceof Failure) return error;
   const why = error instanceof Error ? error.message : String(error);
+  if (isDiskFull(error))
+    return new Failure('disk_full', `The process "${process}" could not be started, for the disk is full.`, {
+      hint: 'Ask the operator to make room (tancho server disk shows who holds what), then try again.',
+      lines,
+    });
   return new Failure('internal', `The process "${process}" could not be started: ${why}`, {
     hint: 'This is a fault of the machine or the platform, not of the app; ask an operator to look at the log.',
     lines,
