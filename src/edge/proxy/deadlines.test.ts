@@ -40,22 +40,25 @@ it('a deadline that is set right after a standstill is whole', () => {
   expect(deadlines.after(50)).toBeGreaterThanOrEqual(now + 50);
 });
 
-it('what arrived during a standstill counts before the deadlines that passed meanwhile', async () => {
-  const deadlines = new Deadlines(TICK_MS);
-  const moved = watched(deadlines.after(60));
-  const due = watched(deadlines.after(60));
-  for (const one of [moved, due]) deadlines.watch(one);
-  await new Promise<void>((resolve) => {
-    setImmediate(() => {
-      // Runs in the next turn of the loop, where timers come first, as they come before input.
+it.for([300, 15])(
+  'what arrived during a standstill of %i ms counts before the deadlines that passed meanwhile',
+  async (standstillMs) => {
+    const deadlines = new Deadlines(TICK_MS);
+    const moved = watched(deadlines.after(standstillMs / 5));
+    const due = watched(deadlines.after(standstillMs / 5));
+    for (const one of [moved, due]) deadlines.watch(one);
+    await new Promise<void>((resolve) => {
       setImmediate(() => {
-        moved.deadline = deadlines.after(3_600_000);
-        resolve();
+        // Runs in the next turn of the loop, where timers come first, as they come before input.
+        setImmediate(() => {
+          moved.deadline = deadlines.after(3_600_000);
+          resolve();
+        });
+        standStill(standstillMs);
       });
-      standStill(300);
     });
-  });
-  await until(() => due.expired, { what: 'the deadline that nothing moved' });
-  expect(moved.expired).toBe(false);
-  for (const one of [moved, due]) deadlines.forget(one);
-});
+    await until(() => due.expired, { what: 'the deadline that nothing moved' });
+    expect(moved.expired).toBe(false);
+    for (const one of [moved, due]) deadlines.forget(one);
+  },
+);

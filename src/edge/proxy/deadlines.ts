@@ -43,9 +43,12 @@ export class Deadlines {
   #tick(): void {
     const before = this.now;
     this.now = performance.now();
-    // After a standstill what has arrived meanwhile is read first: timers come before input in a turn of the event loop.
     this.#waitsForInput = !this.#waitsForInput && this.now - before > 2 * this.#tickMs;
-    if (this.#waitsForInput) return;
+    // Timers come before input in a turn of the event loop: what has arrived is read first, and after a standstill what follows from it, too.
+    if (!this.#waitsForInput) setImmediate(() => this.#expireDue());
+  }
+
+  #expireDue(): void {
     for (const watched of this.#watched) {
       if (watched.deadline > this.now) continue;
       watched.deadline = Number.POSITIVE_INFINITY;
