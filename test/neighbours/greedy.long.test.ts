@@ -1,4 +1,5 @@
 /** One app tries to take everything there is, beside twenty others that are asked all the time: they notice nothing of it but the time it takes. */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -68,7 +69,8 @@ it(
           `${before.requests} and ${during.requests} requests, ${ROUNDS} and ${round - ROUNDS - 1} rounds of deploys in ${before.seconds} and ${during.seconds} s; ` +
           `the load itself late by ${before.ownLatenessMs} and ${during.ownLatenessMs} ms; told: ${[...told].join(' | ')}`,
       );
-      expect(during.failures).toEqual([]);
+      const edgeSays = await readFile(path.join(world.home, 'edge', 'edge.log'), 'utf8');
+      expect(during.failures, edgeSays).toEqual([]);
       expect(told.size, 'what the app was told').toBeGreaterThan(0);
       expect(shown.stdout).toMatch(/^greedy /m);
       for (const app of CALM) expect((await world.fetchApp(app)).status, app).toBe(200);
