@@ -26,6 +26,8 @@ const PARTS = ['kwok', 'kubelets', 'kube-scheduler', 'kube-controller-manager', 
 const ANNOTATION = 'kwok.x-k8s.io/node';
 /** All of it is this machine, so whoever listens on every address answers for each pod. */
 const POD_ADDRESSES = '127.64.0.0/16';
+/** Nobody is reached there. */
+const SERVICES = '10.96';
 const AT_ONCE = 16;
 const NODES_MS = 120_000;
 /** Where a quick machine for each of them is asked of one that is all of them. */
@@ -73,8 +75,11 @@ export async function startSimulatedCluster(): Promise<SimulatedCluster> {
   try {
     const port = await freePort();
     mkdirSync(path.join(directory, 'keys'));
-    const credentials = await makeCredentials(path.join(directory, 'keys'), `https://127.0.0.1:${port}`, '127.0.0.1');
-    const { client } = await startControlPlane({ program, parts, directory, credentials, port, flags: FLAGS });
+    const [server, keys] = [`https://127.0.0.1:${port}`, path.join(directory, 'keys')];
+    const own = { server, service: `${SERVICES}.0.1`, node: '127.0.0.1' };
+    const credentials = await makeCredentials({ directory: keys, ...own });
+    const plane = { program, parts, directory, credentials, port, services: SERVICES, flags: FLAGS };
+    const { client } = await startControlPlane(plane);
     opened = client;
     const kubelets = await freePort();
     const { certificate, key } = credentials.kubelet;

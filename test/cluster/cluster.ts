@@ -2,8 +2,7 @@
  * A real Kubernetes cluster on this machine, usually of one node, for tests: etcd, API server, controllers, scheduler, kubelet, containerd, and Debian's
  * docker-registry. Everything of it lies in one directory, below one control group, and ends with close(), or at the next start.
  */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubernetesClient } from '../../src/kubernetes/client.ts';
@@ -12,13 +11,15 @@ import { readProcess } from '../../src/lib/processes.ts';
 import { DOCKER_REGISTRY, type DockerRegistry, startDockerRegistry } from '../support/docker-registry.ts';
 import { freePort } from '../support/free-port.ts';
 import { ImageRegistry } from '../support/image-registry.ts';
-import { nodeImage, pauseImage } from './base-image.ts';
+import { nodeImage, pageImage, pauseImage, serverImage } from './base-image.ts';
 import { startControlPlane } from './control-plane.ts';
 import { makeCredentials } from './credentials.ts';
+import { forward } from './forward.ts';
 import { PREFIX, removeCluster, removeLeftovers } from './leftovers.ts';
 import { CNI_PROGRAMS, type Node, startNode } from './node.ts';
 import { Parts } from './parts.ts';
 import { takePodNetworks } from './pod-networks.ts';
+import { makeRoute, nameServerOf, outsideOf, startServices } from './services.ts';
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 
@@ -26,10 +27,18 @@ export interface Cluster {
   readonly kubeconfig: string;
   readonly client: KubernetesClient;
   readonly nodes: readonly Node[];
+  /** Networks of their pods, which this machine reaches. */
+  readonly pods: readonly string[];
   /** Of docker-registry, empty at first: `host:port`. */
   readonly registry: DockerRegistry;
   /** With Node and a shell: what code can be built on. */
   readonly base: string;
+  /** An app that answers `a page`. */
+  readonly page: string;
+  /** With git and what builds are isolated with: what servers of ours are put on. */
+  readonly serverBase: string;
+  /** Of this machine, as pods reach it. There are the registries, too, at their ports, and the ports of its node. */
+  readonly outside: string;
   readonly parts: Parts;
   close(): Promise<void>;
 }
@@ -70,7 +79,9 @@ export async function startCluster(program: string, options: ClusterOptions = {}
   const images = await ImageRegistry.start();
   const registry = await startDockerRegistry(DOCKER_REGISTRY ?? '');
   let client: KubernetesClient | null = null;
+  const ends: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
+    for (const end of ends.reverse()) await end();
     client?.close();
     await parts.stopAll();
     await Promise.all([images.close(), registry.close()]);
@@ -83,21 +94,37 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     const address = addressOfThis() ?? '';
     images.addImage('pause', '1', pauseImage(busybox));
     images.addImage('node', '1', nodeImage(busybox, findProgram('npm') ?? ''));
+    images.addImage('page', '1', pageImage(busybox, 'a page'));
+    const forServers = serverImage(busybox);
+    if (typeof forServers !== 'string') images.addImage('server', '1', forServers);
     mkdirSync(path.join(directory, 'keys'));
-    const credentials = await makeCredentials(path.join(directory, 'keys'), `https://127.0.0.1:${port}`, address);
+    const services = `10.${20 + Math.floor(Math.random() * 100)}`;
+    const outside = outsideOf(services);
+    const [server, service] = [`https://127.0.0.1:${port}`, `${services}.0.1`];
+    const keys = path.join(directory, 'keys');
+    const credentials = await makeCredentials({ directory: keys, server, service, node: address });
     const { nodes: count = 1, lostAfterSeconds } = options;
     const noticing =
       lostAfterSeconds === undefined
         ? []
         : ['--node-monitor-period', '2s', '--node-monitor-grace-period', `${lostAfterSeconds}s`];
     const flags = { 'kube-controller-manager': noticing };
-    ({ client } = await startControlPlane({ program, parts, directory, credentials, port, flags }));
+    ({ client } = await startControlPlane({ program, parts, directory, credentials, port, services, flags }));
+    await makeRoute(directory, services);
+    ends.push(await startServices({ client, network: services, apiPort: port }));
+    const registries: string[] = [];
+    for (const { hostname, port: at } of [images.host, registry.host].map((host) => new URL(`http://${host}`))) {
+      ends.push(await forward({ host: outside, port: Number(at) }, () => ({ host: hostname, port: Number(at) })));
+      registries.push(`${outside}:${at}`);
+    }
+    const networks = await takePodNetworks(directory, count);
     const nodes: Node[] = [];
-    for (const [number, network] of (await takePodNetworks(directory, count)).entries()) {
+    for (const [number, network] of networks.entries()) {
       const name = `node${number + 1}`;
       nodes.push(
         await startNode({
           ...{ name, program, parts, credentials, client, address, network },
+          ...{ registries, nameServer: nameServerOf(services) },
           directory: path.join(directory, name),
           controlGroup: `${path.basename(directory)}/${name}`,
           pauseImage: `${images.host}/pause:1`,
@@ -105,7 +132,12 @@ export async function startCluster(program: string, options: ClusterOptions = {}
       );
     }
     const { kubeconfig } = credentials;
-    return { kubeconfig, client, parts, nodes, close, registry, base: `${images.host}/node:1` };
+    const [base, page, serverBase] = ['node', 'page', 'server'].map((name) => `${images.host}/${name}:1`);
+    return {
+      ...{ kubeconfig, client, parts, nodes, close, registry, outside },
+      ...{ base: base ?? '', page: page ?? '', serverBase: serverBase ?? '' },
+      pods: networks.map((network) => `${network}.0/24`),
+    };
   } catch (error) {
     await close();
     throw error;

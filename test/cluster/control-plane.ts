@@ -1,10 +1,15 @@
 /** etcd, API server, controllers and scheduler of a cluster, on free ports of the loopback. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { KubernetesClient } from '../../src/kubernetes/client.ts';
-import { KINDS } from '../../src/kubernetes/kinds.ts';
 import { kubeconfigAccess } from '../../src/kubernetes/kubeconfig.ts';
 import { freePort } from '../support/free-port.ts';
 import type { Credentials } from './credentials.ts';
 import type { Parts } from './parts.ts';
+
+const ANSWER_MS = 5_000;
 
 interface ControlPlaneOptions {
   readonly program: string;
@@ -12,6 +17,8 @@ interface ControlPlaneOptions {
   readonly directory: string;
   readonly credentials: Credentials;
   readonly port: number;
+  /** Of Services: `10.150`. */
+  readonly services: string;
   /** More flags, by name of the server. */
   readonly flags?: Readonly<Record<string, readonly string[]>>;
 }
@@ -21,7 +28,7 @@ export interface ControlPlane {
 }
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { program, parts, directory, credentials, port, flags = {} } = options;
+  const { program, parts, directory, credentials, port, services, flags = {} } = options;
   const { api, admin, accounts, authority, kubeconfig } = credentials;
   const [clients, peers] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
   parts.start('etcd', [
@@ -49,13 +56,14 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       '--service-account-key-file',
       accounts.certificate,
     ],
-    ...['--service-account-signing-key-file', accounts.key, '--service-cluster-ip-range', '10.96.0.0/16'],
+    ...['--service-account-signing-key-file', accounts.key, '--service-cluster-ip-range', `${services}.0.0/16`],
     ...['--authorization-mode', 'Node,RBAC', '--allow-privileged=true', '--endpoint-reconciler-type', 'none'],
     ...['--kubelet-client-certificate', admin.certificate, '--kubelet-client-key', admin.key],
     ...['--kubelet-preferred-address-types', 'InternalIP', ...(flags['kube-apiserver'] ?? [])],
   ]);
   const client = new KubernetesClient(await kubeconfigAccess(kubeconfig, null));
-  await parts.ready('kube-apiserver', async () => (await client.get(KINDS.namespaces, { name: 'default' })) !== null);
+  // Controllers wait ten seconds for it, and end.
+  await parts.ready('kube-apiserver', () => isReady(port, credentials));
   const own = ['--kubeconfig', kubeconfig, '--leader-elect=false', '--bind-address', '127.0.0.1', '--secure-port'];
   parts.start('kube-controller-manager', [
     ...[program, 'kube-controller-manager', ...own, `${await freePort()}`],
@@ -65,4 +73,20 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const scheduler = [program, 'kube-scheduler', ...own, `${await freePort()}`, ...(flags['kube-scheduler'] ?? [])];
   parts.start('kube-scheduler', scheduler);
   return { client };
+}
+
+async function isReady(port: number, { authority, admin }: Credentials): Promise<boolean> {
+  const [ca, cert, key] = [authority, admin.certificate, admin.key].map((file) => readFileSync(file));
+  const asked = get({
+    host: '127.0.0.1',
+    port,
+    path: '/readyz',
+    agent: false,
+    timeout: ANSWER_MS,
+    ...{ ca, cert, key },
+  });
+  asked.on('timeout', () => asked.destroy(new Error('no answer')));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode === 200;
 }

@@ -23,7 +23,16 @@ interface KeyPair {
   readonly key: string;
 }
 
-export async function makeCredentials(directory: string, server: string, node: string): Promise<Credentials> {
+interface Places {
+  readonly directory: string;
+  /** Where its admin reaches the API server. */
+  readonly server: string;
+  /** Where pods do. */
+  readonly service: string;
+  readonly node: string;
+}
+
+export async function makeCredentials({ directory, server, service, node }: Places): Promise<Credentials> {
   const file = (name: string): string => path.join(directory, name);
   const authority = { certificate: file('authority.crt'), key: file('authority.key') };
   const days = ['-days', '30'];
@@ -62,7 +71,7 @@ export async function makeCredentials(directory: string, server: string, node: s
 
   const admins = '/O=system:masters/CN=';
   const [api, admin, kubelet] = await Promise.all([
-    sign('api', '/CN=kube-apiserver', 'IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes.default.svc'),
+    sign('api', '/CN=kube-apiserver', `IP:127.0.0.1,IP:${service},DNS:localhost,DNS:kubernetes.default.svc`),
     sign('admin', `${admins}admin`, 'DNS:admin'),
     sign('kubelet', `${admins}kubelet`, `IP:${node}`),
   ]);

@@ -8,6 +8,7 @@ import { isAlive } from '../../src/lib/processes.ts';
 import { until } from '../support/until.ts';
 import { hierarchies } from './control-groups.ts';
 import { removePodNetworks } from './pod-networks.ts';
+import { removeRoute } from './services.ts';
 
 export const PREFIX = 'tancho-cluster-';
 
@@ -19,6 +20,7 @@ export async function removeCluster(directory: string): Promise<void> {
   if ((await mountsBelow(directory)).length > 0) throw new Error(`Something is still mounted below ${directory}.`);
   for (const hierarchy of hierarchies()) removeGroup(path.join(hierarchy, group));
   await removePodNetworks(directory);
+  await removeRoute(directory);
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 }
 

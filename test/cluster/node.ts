@@ -12,6 +12,7 @@ import { freePort } from '../support/free-port.ts';
 import { makeControlGroups } from './control-groups.ts';
 import type { Credentials } from './credentials.ts';
 import { killContainers } from './leftovers.ts';
+import { CLUSTER_DOMAIN } from './names.ts';
 import type { Parts } from './parts.ts';
 
 export const CNI_PROGRAMS = '/usr/lib/cni';
@@ -32,6 +33,9 @@ interface NodeOptions {
   readonly controlGroup: string;
   /** Of the container that holds the network of a pod; it does nothing. */
   readonly pauseImage: string;
+  /** Registries without TLS that are not on its loopback: `host:port`. */
+  readonly registries: readonly string[];
+  readonly nameServer: string;
 }
 
 export interface Node {
@@ -92,7 +96,10 @@ export function isPodReady({ metadata, status }: Pod): boolean {
   return isReady && metadata.deletionTimestamp === undefined;
 }
 
-function containerdConfig({ directory, pauseImage }: NodeOptions, socket: string): string {
+function containerdConfig({ directory, pauseImage, registries }: NodeOptions, socket: string): string {
+  const mirrors = registries.map(
+    (host) => `[plugins."io.containerd.grpc.v1.cri".registry.mirrors."${host}"]\n  endpoint = ["http://${host}"]\n`,
+  );
   return `version = 2
 root = "${directory}/root"
 state = "${directory}/state"
@@ -108,7 +115,7 @@ state = "${directory}/state"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "${CNI_PROGRAMS}"
     conf_dir = "${directory}/cni"
-`;
+${mirrors.join('')}`;
 }
 
 /** A pair of interfaces for each pod: no bridge and no rewriting of addresses. */
@@ -119,7 +126,7 @@ function networkConfig({ directory, network }: NodeOptions): object {
 }
 
 function kubeletConfig(options: NodeOptions, socket: string, port: number): object {
-  const { address, credentials, network, directory, controlGroup } = options;
+  const { address, credentials, network, directory, controlGroup, nameServer } = options;
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -143,6 +150,8 @@ function kubeletConfig(options: NodeOptions, socket: string, port: number): obje
     // The packet filter of the machine is its own.
     makeIPTablesUtilChains: false,
     podCIDR: `${network}.0/24`,
+    clusterDNS: [nameServer],
+    clusterDomain: CLUSTER_DOMAIN,
     maxPods: 110,
     serializeImagePulls: false,
     registryPullQPS: 0,

@@ -14,5 +14,9 @@ export default async function setup(): Promise<() => Promise<void>> {
   process.env['TANCHO_TEST_KUBERNETES_BASE'] = cluster.base;
   process.env['TANCHO_TEST_KUBERNETES_IMAGE'] = cluster.base;
   process.env['TANCHO_TEST_KUBERNETES_REGISTRY'] = cluster.registry.host;
+  process.env['TANCHO_TEST_KUBERNETES_OUTSIDE'] = cluster.outside;
+  process.env['TANCHO_TEST_KUBERNETES_PODS'] = cluster.pods.join();
+  process.env['TANCHO_TEST_KUBERNETES_SERVER_BASE'] = cluster.serverBase;
+  process.env['TANCHO_TEST_KUBERNETES_PAGE'] = cluster.page;
   return () => cluster.close();
 }

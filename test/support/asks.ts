@@ -21,6 +21,8 @@ export interface HttpClient {
 }
 
 interface Http1Client extends HttpClient {
+  /** In place of the loopback. */
+  readonly address?: string;
   readonly isSecure: boolean;
   /** At most. */
   readonly connections: number;
@@ -28,13 +30,14 @@ interface Http1Client extends HttpClient {
   readonly isKept?: boolean;
 }
 
-export function overHttp1({ port, host, isSecure, connections, isKept = true }: Http1Client): Asking {
+export function overHttp1(client: Http1Client): Asking {
+  const { address = '127.0.0.1', port, host, isSecure, connections, isKept = true } = client;
   const how = { keepAlive: isKept, maxSockets: connections };
   const agent = isSecure ? new HttpsAgent({ ...how, servername: host, rejectUnauthorized: false }) : new HttpAgent(how);
   const get = isSecure ? httpsGet : httpGet;
   const ask: Ask = () =>
     new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, agent, headers: { host }, timeout: PATIENCE_MS };
+      const options = { host: address, port, agent, headers: { host }, timeout: PATIENCE_MS };
       const sent = get(options, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (part: string) => (text += part));

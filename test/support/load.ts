@@ -25,8 +25,16 @@ export function createLoad(world: Pick<World, 'edge'>, app: string, connections:
   let requests = 0;
   let running = true;
 
+  const fail = (sent: http.ClientRequest, sinceMs: number, what: string): void => {
+    const { localPort = 0 } = sent.socket ?? {};
+    const connection = `${sent.reusedSocket ? 'a kept' : 'a new'} connection from port ${localPort} to ${world.edge}`;
+    const tookMs = Math.round(performance.now() - sinceMs);
+    failures.push(`${new Date().toISOString()} ${app} over ${connection}, after ${tookMs} ms: ${what}`);
+  };
+
   const once = (): Promise<void> =>
     new Promise((resolve) => {
+      const sinceMs = performance.now();
       const sent = http.get(
         { host, port: Number(port), path: '/', agent, headers: { host: `${app}.localhost` }, timeout: 60_000 },
         (response) => {
@@ -35,18 +43,18 @@ export function createLoad(world: Pick<World, 'edge'>, app: string, connections:
           response.on('end', () => {
             requests++;
             texts.add(text);
-            if (response.statusCode !== 200) failures.push(`${response.statusCode} ${text.slice(0, 200)}`);
+            if (response.statusCode !== 200) fail(sent, sinceMs, `${response.statusCode} ${text.slice(0, 200)}`);
             resolve();
           });
           response.on('error', (error) => {
-            failures.push(`while reading: ${error.message}`);
+            fail(sent, sinceMs, `while reading: ${error.message}`);
             resolve();
           });
         },
       );
       sent.on('timeout', () => sent.destroy(new Error('timed out')));
       sent.on('error', (error) => {
-        failures.push(error.message);
+        fail(sent, sinceMs, error.message);
         resolve();
       });
     });

@@ -1,0 +1,210 @@
+/** A platform that `tancho install` has put into the cluster of the run, and what its admin does with it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { KubernetesClient } from '../../src/kubernetes/client.ts';
+import { type Kind, KINDS } from '../../src/kubernetes/kinds.ts';
+import { kubeconfigAccess } from '../../src/kubernetes/kubeconfig.ts';
+import type { KubernetesObject, Pod } from '../../src/kubernetes/objects.ts';
+import { randomHex } from '../../src/lib/ids.ts';
+import { builtProgram } from '../support/built.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { type Ran, request, run } from '../support/world.ts';
+import { forward } from './forward.ts';
+
+const COME_UP_MS = 180_000;
+const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' };
+export const NAMESPACE = 'tancho';
+export const APPS = 'tancho-apps';
+const DAEMON_SETS: Kind<KubernetesObject> = {
+  ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', plural: 'daemonsets', isNamespaced: true },
+};
+
+/** What the cluster of the run has; each is '' where it is not ours. */
+const given = (name: string): string => process.env[`TANCHO_TEST_KUBERNETES${name}`] ?? '';
+export const OUTSIDE = given('_OUTSIDE');
+/** As pods, nodes and this machine reach a registry on its loopback. */
+const outside = (name: string): string => name.replace(/^127\.0\.0\.1(?=:)/, OUTSIDE);
+export const PAGE = outside(given('_PAGE'));
+const REGISTRY = outside(given('_REGISTRY'));
+
+interface Counted extends KubernetesObject {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly desiredNumberScheduled?: number;
+    readonly updatedNumberScheduled?: number;
+    readonly numberReady?: number;
+  };
+}
+
+export class Installed {
+  readonly client: KubernetesClient;
+  readonly #home: string;
+  readonly #database: string;
+  readonly #ends: readonly (() => Promise<void>)[];
+  readonly #name = randomHex(8);
+  #token = '';
+
+  private constructor(parts: {
+    client: KubernetesClient;
+    home: string;
+    database: string;
+    ends: readonly (() => Promise<void>)[];
+  }) {
+    this.client = parts.client;
+    this.#home = parts.home;
+    this.#database = parts.database;
+    this.#ends = parts.ends;
+  }
+
+  /** Null: there is no PostgreSQL, which was printed. */
+  static async prepare(): Promise<Installed | null> {
+    const database = await createTestDatabase();
+    if (database === null) return null;
+    const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-installer-'));
+    const url = new URL(database.url);
+    const target = { host: url.hostname, port: Number(url.port) };
+    url.hostname = OUTSIDE;
+    const close = await forward({ host: OUTSIDE, port: target.port }, () => target);
+    const client = new KubernetesClient(await kubeconfigAccess(given(''), null));
+    const removeHome = (): Promise<void> => rm(home, { recursive: true, force: true });
+    return new Installed({ client, home, database: url.href, ends: [close, () => database.dispose(), removeHome] });
+  }
+
+  /** The command line on the machine of whoever installs, who is logged in once there are servers. */
+  async cli(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+    const main = path.join(await builtProgram(), 'main.js');
+    const own = { PATH: process.env['PATH'] ?? '', HOME: this.#home, TANCHO_HOME: path.join(this.#home, 'tancho') };
+    const login = this.#token === '' ? {} : { TANCHO_TARGET: await this.apiUrl(), TANCHO_TOKEN: this.#token };
+    const options = { cwd: this.#home, env: { ...own, ...login, ...env }, timeoutMs: COME_UP_MS };
+    const ran = await run(process.execPath, [main, ...args], options);
+    return ran;
+  }
+
+  async pushImage(tag: string): Promise<string> {
+    // Nodes keep what they have pulled by a name.
+    const name = `${REGISTRY}/tancho-${this.#name}:${tag}`;
+    await this.#must(['install', 'image', name, '--base', given('_SERVER_BASE')]);
+    return name;
+  }
+
+  async apply(image: string, more: readonly string[] = [], env: Record<string, string> = {}): Promise<string> {
+    const where = ['--kubeconfig', given('')];
+    const settings = [
+      ...['--database', this.#database, '--from', given('_PODS'), '--service', 'ClusterIP'],
+      ...['--registry', `${REGISTRY}/apps`, '--base', `*=${outside(given('_BASE'))}`],
+      ...['--set', `TANCHO_PROVIDER_ALLOW=${OUTSIDE}`, '--set', `TANCHO_ADMIN_EMAIL=${ADMIN.email}`],
+      ...['--set', `TANCHO_ADMIN_PASSWORD=${ADMIN.password}`],
+    ];
+    return this.#must(['install', 'kubernetes', '--image', image, ...settings, ...more, '--apply', ...where], env);
+  }
+
+  remove(): Promise<string> {
+    return this.#must(['install', 'kubernetes', '--remove', '--yes', '--kubeconfig', given('')]);
+  }
+
+  async #must(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.cli(args, env);
+    if (code !== 0) throw new Error(`tancho ${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** Every pod of it is of the newest kind and ready, and none of an older one is left. */
+  async isUp(kind: 'Deployment' | 'DaemonSet', name: string): Promise<void> {
+    const of: Kind<KubernetesObject> = kind === 'Deployment' ? KINDS.deployments : DAEMON_SETS;
+    let seen = '';
+    const isSo = async (): Promise<void> =>
+      until(
+        async () => {
+          const found: Counted | null = await this.client.get(of, { namespace: NAMESPACE, name });
+          seen = JSON.stringify(found?.status);
+          if (found === null || found.status?.observedGeneration !== found.metadata.generation) return false;
+          const { replicas, updatedReplicas, readyReplicas, ...nodes } = found.status ?? {};
+          const { desiredNumberScheduled: all = 0, updatedNumberScheduled, numberReady } = nodes;
+          if (kind === 'DaemonSet') return all > 0 && updatedNumberScheduled === all && numberReady === all;
+          const wanted = found.spec?.replicas;
+          return [replicas, updatedReplicas, readyReplicas].every((count) => count === wanted);
+        },
+        { what: `${kind} ${name}`, timeoutMs: COME_UP_MS, everyMs: 200, detail: () => seen },
+      );
+    await isSo().catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await this.troubles()}`);
+    });
+    await until(async () => (await this.pods()).every(({ metadata }) => metadata.deletionTimestamp === undefined), {
+      ...{ what: 'the pods before to be gone', timeoutMs: COME_UP_MS, everyMs: 200 },
+    });
+  }
+
+  async pods(): Promise<readonly Pod[]> {
+    return (await this.client.list(KINDS.pods, { namespace: NAMESPACE })).items;
+  }
+
+  /** Which containers do not run and why, and the last lines of all. */
+  async troubles(): Promise<string> {
+    const lines: string[] = [];
+    for (const { metadata, status } of await this.pods()) {
+      for (const { ready, state, lastState } of status?.containerStatuses ?? [])
+        if (!ready) lines.push(`${metadata.name}: ${JSON.stringify({ state, lastState })}`);
+    }
+    return [...lines, await this.#words()].join('\n');
+  }
+
+  async #words(): Promise<string> {
+    const lines: string[] = [];
+    for (const { metadata, spec } of await this.pods()) {
+      const options = { container: spec.containers[0]?.name ?? '', lines: 15 };
+      try {
+        for await (const { text } of this.client.log(metadata, options, AbortSignal.timeout(2_000)))
+          lines.push(`${metadata.name} ${text}`);
+      } catch (error) {
+        lines.push(`${metadata.name}: ${String(error)}`);
+      }
+    }
+    return lines.join('\n');
+  }
+
+  async #address(name: string): Promise<string> {
+    const service = await this.client.get(KINDS.services, { namespace: NAMESPACE, name });
+    return service?.spec.clusterIP ?? '';
+  }
+
+  /** `host:port` where apps answer. */
+  async appsAt(name: 'tancho-edge' | 'tancho-edges'): Promise<string> {
+    return `${await this.#address(name)}:80`;
+  }
+
+  async apiUrl(): Promise<string> {
+    return `http://${await this.#address('tancho')}`;
+  }
+
+  async gitUrl(app: string): Promise<string> {
+    return `ssh://git@${await this.#address('tancho-edge')}:22/${app}.git`;
+  }
+
+  async login(): Promise<string> {
+    const { email, password } = ADMIN;
+    const answer = await request(await this.apiUrl(), 'POST', `/users/${email}/tokens`, {
+      body: JSON.stringify({ password }),
+    });
+    if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`);
+    this.#token = answer.json<{ token: string }>().token;
+    return this.#token;
+  }
+
+  /** Takes all of it away, with the namespaces and what is in them. */
+  async dispose(): Promise<void> {
+    for (const name of [APPS, NAMESPACE]) {
+      await this.client.delete(KINDS.namespaces, { name });
+      await until(async () => (await this.client.get(KINDS.namespaces, { name })) === null, {
+        ...{ what: `the namespace ${name} to be gone`, timeoutMs: COME_UP_MS, everyMs: 200 },
+      });
+    }
+    this.client.close();
+    for (const end of this.#ends) await end();
+  }
+}
