@@ -1,4 +1,3 @@
-import { addressGroup } from '../../lib/trusted-proxies.ts';
 import { BODY_BAD } from '../http/body-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -152,7 +151,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   get clientGroup(): string {
-    return addressGroup(this.#request.origin.client);
+    return this.#request.clientGroup;
   }
 
   get heldUpBy(): string | null {

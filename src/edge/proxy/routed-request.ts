@@ -1,3 +1,4 @@
+import { addressGroup } from '../../lib/trusted-proxies.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { RequestOrigin } from '../rewrite/request-origin.ts';
 import { accessLine } from '../rewrite/access-line.ts';
@@ -20,6 +21,7 @@ export class RoutedRequest {
   #status = 0;
   #isOpen = true;
   #isLogged = false;
+  #clientGroup: string | null = null;
 
   constructor(head: RequestHead, requestId: string, origin: RequestOrigin, route: LiveRoute) {
     this.head = head;
@@ -27,6 +29,11 @@ export class RoutedRequest {
     this.origin = origin;
     this.route = route;
     route.counter.begun();
+  }
+
+  /** Reading an address takes longer than refusing a request, and a queue that is full is looked through for each. */
+  get clientGroup(): string {
+    return (this.#clientGroup ??= addressGroup(this.origin.client));
   }
 
   /** The head of an answer, whoever gives it. */
