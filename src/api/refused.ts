@@ -2,14 +2,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Call } from './call.ts';
-import { changes } from './operation.ts';
+import { changes, type Operation } from './operation.ts';
 import { paramsOf } from './routes.ts';
 
-/** Looks are not recorded, but for those into a shell. */
+/** Looks are not recorded, but for those into a shell, and of edges: they are handed the keys of all certificates. */
+const LOOKS: readonly Operation['answer'][] = ['shell', 'edge'];
+
 export function recordRefusals(call: Call, request: IncomingMessage, audit: RefusalLog): void {
   call.onFailure = (thrown) => {
     const { route, caller } = call;
-    if (route === null || !(changes(route.operation) || route.operation.answer === 'shell')) return;
+    if (route === null || !(changes(route.operation) || LOOKS.includes(route.operation.answer))) return;
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
     const named = Object.entries(paramsOf(route, path.replace(/\/$/, '').split('/')) ?? {});
     const [kind, name] = named.find(([param]) => param === 'app') ?? named[0] ?? ['', ''];

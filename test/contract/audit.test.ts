@@ -1,4 +1,5 @@
 /** The audit trail over HTTP: what every door refuses is in it, and who may read what. */
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';
@@ -59,6 +60,15 @@ it('has what was refused: without a token, without the right, without sense', as
   await expect
     .poll(() => outlines(admin, `target.type=user&target.value=${owner.email}&erroronly=true`))
     .toContain(`anonymous users.login user:${owner.email} auth.wrong_password refused`);
+});
+
+it('has edges that come with a token which is none', async () => {
+  const url = new URL(`/edges/follow?name=oslo&instance=${'a'.repeat(16)}`, target.baseUrl.replace('http', 'ws'));
+  const socket = new WebSocket(url, { headers: { authorization: `bearer ${'0'.repeat(40)}` } });
+  await once(socket, 'error');
+  await expect
+    .poll(() => outlines(admin, 'kindname=edges.follow'))
+    .toEqual([expect.stringMatching(/^anonymous edges\.follow \S* ?auth\.required refused$/)]);
 });
 
 it('shows admins all, and others their own and what concerns their apps', async () => {

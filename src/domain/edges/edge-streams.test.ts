@@ -187,3 +187,27 @@ it('failures at edges elsewhere are counted from the first question on, also whe
   failures = 2;
   expect((await router.traffic('shop')).failures).toBe(6);
 });
+
+it.each<[what: string, op: string, answer: unknown]>([
+  ['no count', 'traffic', null],
+  ['a count in words', 'traffic', { requests: 1, failures: '1', answers: NO_ANSWERS }],
+  ['less than nothing', 'traffic', { requests: -1, failures: 0, answers: NO_ANSWERS }],
+  ['times in words', 'traffic', { requests: 1, failures: 0, answers: { ...NO_ANSWERS, times: ['1'] } }],
+  ['no list', 'access-log', { length: 1 }],
+  ['no entry', 'access-log', [null]],
+  ['a time that there is not', 'access-log', [{ app: 'shop', atMs: Number.MAX_VALUE, line: 'path="/"' }]],
+  ['a line of any length', 'access-log', [{ app: 'shop', atMs: 1, line: 'a'.repeat(100_000) }]],
+])(
+  'an edge that answers %s where it is asked for its %s counts for nothing, and is let go of',
+  async (_, op, answer) => {
+    const end = new EdgeEnd((asked) => (asked.op === op ? answer : {}));
+    const streams = open(60_000);
+    const carried = streams.carry({ greeting, carrier: end.carrier, isAdmitted: async () => true });
+    await follows(streams);
+    if (op === 'traffic')
+      expect(await router.traffic('shop')).toEqual({ requests: 7, failures: 1, answers: NO_ANSWERS });
+    else expect(await router.takeAccessLog()).toEqual([]);
+    await carried;
+    expect(end.reason).toBe('not what an edge says');
+  },
+);

@@ -1,7 +1,8 @@
 /** An edge on another machine, while it follows this server: handed tables as the edge of this machine is, and asked what that is asked. */
 import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../routes/router.ts';
 import { changeBetween } from '../routes/table-change.ts';
-import type { EdgeLine } from './edge-line.ts';
+import { accessEntriesIn, trafficIn } from './edge-answers.ts';
+import { type EdgeLine, EdgeLost } from './edge-line.ts';
 
 const APPLY_MS = 15_000;
 const TRAFFIC_MS = 5_000;
@@ -58,17 +59,22 @@ export class RemoteEdge {
   }
 
   async traffic(app: string): Promise<AppTraffic> {
-    return (await this.line.ask('traffic', { app }, TRAFFIC_MS)) as AppTraffic;
+    return this.#understood(trafficIn(await this.line.ask('traffic', { app }, TRAFFIC_MS)));
   }
 
   async takeAccessLog(): Promise<readonly AccessEntry[]> {
-    const entries = await this.line.ask('access-log', {}, TRAFFIC_MS);
-    return Array.isArray(entries) ? (entries as AccessEntry[]) : [];
+    return this.#understood(accessEntriesIn(await this.line.ask('access-log', {}, TRAFFIC_MS)));
   }
 
   /** Resolves with a sign of life. */
   async alive(withinMs: number): Promise<void> {
     await this.line.ask('hello', {}, withinMs);
+  }
+
+  #understood<T>(answer: T | null): T {
+    if (answer !== null) return answer;
+    this.line.end('not what an edge says');
+    throw new EdgeLost('the edge does not say what an edge says');
   }
 
   /** What is new only, where it has a table of this connection. */
