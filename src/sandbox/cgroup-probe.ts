@@ -77,7 +77,7 @@ export async function probeCgroups(): Promise<{ cgroups: Cgroups | null; why: st
  * Version 2 lets a group with processes of its own hand no controllers on, so the base is made as high as allowed, beside the
  * platform's own group. That also keeps apps alive when a service manager ends everything in the platform's group.
  */
-function unifiedBase(parent: string): CgroupBase | null {
+export function unifiedBase(parent: string): CgroupBase | null {
   const path = join(parent, BASE_NAME);
   try {
     const offered = words(join(parent, 'cgroup.controllers'));
@@ -88,9 +88,10 @@ function unifiedBase(parent: string): CgroupBase | null {
     if (missing.length > 0) {
       writeFileSync(join(parent, 'cgroup.subtree_control'), missing.map((name) => `+${name}`).join(' '));
     }
-    mkdirSync(path, { recursive: true });
+    const isNew = mkdirSync(path, { recursive: true }) !== undefined;
     const usable = words(join(path, 'cgroup.controllers'));
-    rmdirSync(path);
+    // Units of an earlier control may live in it.
+    if (isNew) rmdirSync(path);
     return { version: 2, path, controllers: wanted.filter((name) => usable.includes(name)), cpuShare: ALL_APPS_SHARE };
   } catch {
     return null;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hierarchies } from './cgroup-probe.ts';
+import { hierarchies, unifiedBase } from './cgroup-probe.ts';
 import { Cgroups, limitFiles } from './cgroups.ts';
 
 const limits = { memoryBytes: 1024, cpuMillis: 1500, processes: 20 };
@@ -90,6 +90,17 @@ describe('groups on version 2 (plain files stand for the kernel)', () => {
     writeFileSync(join(group, 'memory.events'), 'oom 1\noom_kill 1\n');
     expect(cgroups.outOfMemory('web/1')).toBe(true);
     expect([cgroups.has('memory'), cgroups.has('cpu'), cgroups.version]).toEqual([true, false, 2]);
+  });
+
+  it('takes the base in which units of an earlier run live', () => {
+    const path = join(directory, 'tancho');
+    mkdirSync(join(path, 'u1'), { recursive: true });
+    for (const parent of [directory, path]) {
+      writeFileSync(join(parent, 'cgroup.controllers'), 'cpuset cpu memory pids\n');
+      writeFileSync(join(parent, 'cgroup.subtree_control'), 'cpu memory pids\n');
+    }
+    expect(unifiedBase(directory)).toMatchObject({ version: 2, path, controllers: ['memory', 'cpu', 'pids'] });
+    expect(existsSync(join(path, 'u1'))).toBe(true);
   });
 
   it('still looks where an earlier run made its groups', () => {
