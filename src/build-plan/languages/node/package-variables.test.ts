@@ -10,3 +10,11 @@ it('builds, and no units, are told to leave out what is for people who develop',
     expect(plan.environment).toContainEqual({ name, value: '0', scope: 'build' });
   }
 });
+
+it('pnpm starts scripts without installing anything before', async () => {
+  const start = { scripts: { start: 'node .' }, dependencies: { express: '5' } };
+  const files = sourceOf({ 'package.json': JSON.stringify(start), 'pnpm-lock.yaml': "lockfileVersion: '9.0'\n" });
+  const { plan } = await planSource({ app: 'shop', platform: 'nodejs', languages: LANGUAGES, files });
+  const name = 'pnpm_config_verify_deps_before_run';
+  expect(plan.environment).toContainEqual({ name, value: 'false', scope: 'build' });
+});

@@ -30,6 +30,12 @@ export function packageVariables({ kind, program, isPnp }: PackageManager): Vari
     build('CYPRESS_INSTALL_BINARY', '0'),
     build('HUSKY', '0'),
     // pnpm would run itself in another version once more; the one that is asked for is there.
-    ...(kind === 'pnpm' ? [build('npm_config_manage_package_manager_versions', 'false')] : []),
+    // Nor is anything to be installed at the start of a script, which would be all of a workspace.
+    ...(kind === 'pnpm'
+      ? [
+          build('npm_config_manage_package_manager_versions', 'false'),
+          build('pnpm_config_verify_deps_before_run', 'false'),
+        ]
+      : []),
   ];
 }
