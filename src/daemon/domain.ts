@@ -26,7 +26,8 @@ import { LivenessChecks } from '../domain/units/liveness.ts';
 import { Supervisor } from '../domain/units/supervisor.ts';
 import { Units } from '../domain/units/units.ts';
 import { BuildSlots } from '../domain/deploys/build-slots.ts';
-import { createCancelElsewhere } from '../domain/deploys/cancel-elsewhere.ts';
+import { createCancelElsewhere, createEndDeploys } from '../domain/deploys/cancel-elsewhere.ts';
+import { DeployOrder } from '../domain/deploys/deploy-order.ts';
 import { DeployQueue } from '../domain/deploys/deploy-queue.ts';
 import { createDiagnoses } from '../domain/diagnosis/diagnosis.ts';
 import { createDeploys } from '../domain/deploys/deploys.ts';
@@ -116,6 +117,7 @@ export interface Domain {
       readonly webhookDeliveries: WebhookDeliveries;
       readonly auditLog: AuditLog;
       readonly queue: DeployQueue;
+      readonly order: DeployOrder;
     };
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
@@ -165,7 +167,8 @@ export function createDomain(config: DomainConfig, given: DomainBackends, option
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const counters = new PlatformCounters();
   const { store, audit, auditLog, webhookDeliveries } = openRecord(given, { counters, logger, news, now });
-  const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
+  const control = options.isOneOfSeveral === true ? owner : null;
+  const ownership = new Ownership(store, control);
   const edges = createEdgeParts({ store, own: given.router, news, owner, isAlone: ownership.isAlone, logger, now });
   const { peers, router } = edges;
   const backends = { ...given, router };
@@ -206,24 +209,28 @@ export function createDomain(config: DomainConfig, given: DomainBackends, option
   });
   peers.on('routes', (apps) => routes.publishFor(apps));
   peers.on('drain', async (ids) => void (await router.drained(ids, settings.drainTimeoutMs)));
-  const queue = new DeployQueue(settings.pushReplaces);
+  const replaces = settings.pushReplaces;
+  const queue = new DeployQueue(replaces);
+  const order = new DeployOrder({ store, news, queue, control, replaces, logger });
+  const cancelElsewhere = createCancelElsewhere({ store, queue, news });
   const slots = new BuildSlots(settings.buildSlots);
   const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, news, logger, now });
   const removal = createRemoval({
     ...{ store, units, routes, router, volumeHost, artifacts, imageRegistry, builder, gitHost, logStore },
-    ...{ deliveries, orphans, queue, settings, logger },
+    ...{ deliveries, orphans, settings, logger },
+    endDeploys: createEndDeploys({ store, queue, ownership, cancelElsewhere }),
   });
   const pipeline = new Pipeline({
     ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
-    ...{ artifacts, imageRegistry, queue, rollouts, journal, counters, settings, logger, now },
+    ...{ artifacts, imageRegistry, order, rollouts, journal, counters, settings, logger, now },
   });
   const callers = new CallerCache(now, news);
   const registration = registrationOf(config);
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({
-    ...{ store, artifacts, gitHost, pipeline, act, leases, ownership, queue, restore, logger, now },
-    cancelElsewhere: createCancelElsewhere({ store, queue, news }),
+    ...{ store, artifacts, gitHost, pipeline, act, leases, ownership, queue, order, cancelElsewhere },
+    ...{ restore, logger, now },
   });
   const { probe, mailer, metricsSender } = backends;
   const metrics = createMetricsParts({
@@ -243,17 +250,9 @@ export function createDomain(config: DomainConfig, given: DomainBackends, option
     webhookDeliveries,
     auditLog,
     collector,
-    leases,
-    orphans,
-    ownership,
-    rollouts,
-    removal,
-    routes,
-    supervisor,
-    units,
-    liveness,
+    ...{ leases, orphans, ownership, rollouts, removal, routes, supervisor, units, liveness },
   };
-  const parts = { ...workers, counters, act, journal, unitBindings, queue };
+  const parts = { ...workers, counters, act, journal, unitBindings, queue, order };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
     external: [...config.healers].map(([name, url]) => ({ name, url })),
@@ -358,7 +357,7 @@ export function createDomain(config: DomainConfig, given: DomainBackends, option
     },
     startRetention() {
       const retention = createRetention({
-        ...{ store, auditLog, artifacts, imageRegistry, builder, leases, queue, settings, logger, now },
+        ...{ store, auditLog, artifacts, imageRegistry, builder, leases, order, settings, logger, now },
       });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },

@@ -22,6 +22,7 @@ import type { Units } from './units/units.ts';
 import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { GitHost } from './deploys/git-host.ts';
 import type { Deploy } from './deploys/deploy.ts';
+import type { DeployOrder } from './deploys/deploy-order.ts';
 import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
 import type { Work } from './controls/control-store.ts';
 import type { Ownership } from './controls/ownership.ts';
@@ -48,6 +49,7 @@ export interface RecoveryDeps {
   readonly leases: Leases;
   readonly ownership: Ownership;
   readonly orphans: Orphans;
+  readonly order: Pick<DeployOrder, 'changed'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -130,7 +132,10 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const open = (await store.unfinishedRollouts()).filter(({ id }) => isOurs({ rollout: id }));
   // Units of lost nodes may take a minute to be ended: it goes on while the platform serves.
   await atMost(UNDO_PATIENCE_MS, Promise.all(open.map((rollout) => resume(deps, rollout, deploys))));
-  for (const deploy of deploys) await closeInterrupted(deps, deploy);
+  for (const deploy of deploys) {
+    await closeInterrupted(deps, deploy);
+    deps.order.changed(deploy.app);
+  }
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const left = (await store.allUnits()).filter(isOurs);
   const [serving, leftover] = partition(left, (unit) => apps.get(unit.app)?.rollout === unit.rollout);

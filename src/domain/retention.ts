@@ -8,7 +8,7 @@ import { type Forgotten, FORGET, forgetDetail } from './audit/log-rows.ts';
 import { OWN_EVENT } from './audit/events.ts';
 import { randomHex } from '../lib/ids.ts';
 import type { Builder } from './deploys/builder.ts';
-import type { DeployQueue } from './deploys/deploy-queue.ts';
+import type { DeployOrder } from './deploys/deploy-order.ts';
 import { removeStrays } from './artifacts/published-artifacts.ts';
 import { type PruneDeps, pruneReleases } from './deploys/prune.ts';
 import { isPlatformError } from './errors.ts';
@@ -30,7 +30,7 @@ interface RetentionDeps extends PruneDeps {
   readonly auditLog: Pick<AuditLog, 'sequence'>;
   readonly builder: Builder;
   readonly leases: Leases;
-  readonly queue: Pick<DeployQueue, 'isOtherAtWork'>;
+  readonly order: Pick<DeployOrder, 'isOtherAtWork'>;
   readonly settings: Settings;
   readonly now: () => Date;
 }
@@ -41,7 +41,7 @@ interface Retention {
 }
 
 export function createRetention(deps: RetentionDeps): Retention {
-  const { store, auditLog, builder, leases, queue, settings, logger, now } = deps;
+  const { store, auditLog, builder, leases, order, settings, logger, now } = deps;
   const { eventDays, events, deployLogsPerApp, deploysPerApp, unusedDays, toolBytes } = settings.retention;
 
   async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
@@ -67,7 +67,7 @@ export function createRetention(deps: RetentionDeps): Retention {
     for (const { name } of await store.apps()) {
       if (signal.aborted) return;
       // It may be about to use the code of an old release.
-      if (queue.isOtherAtWork(name, '')) continue;
+      if (await order.isOtherAtWork(name, '')) continue;
       const work = leases.hold(`app:${name}`, { waitMs: 0, holder: 'retention' }, async () => {
         await pruneReleases(deps, name);
         await removeStrays(deps, name);

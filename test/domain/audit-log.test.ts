@@ -91,8 +91,8 @@ it('is proven as before when retention has removed what it says of old events', 
   for (let count = 0; count < 15; count += 1) await world.setEnv('shop', { A: String(count) });
   const kept = await newest();
   const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
-  const { leases, queue, auditLog } = world.parts;
-  const deps = { store, artifacts, imageRegistry, builder, settings, now, leases, queue, auditLog, logger: SILENT };
+  const { leases, order, auditLog } = world.parts;
+  const deps = { store, artifacts, imageRegistry, builder, settings, now, leases, order, auditLog, logger: SILENT };
   await createRetention(deps).run(new AbortController().signal);
   expect(await store.events(100)).toHaveLength(11);
   const first = await verdict(kept);

@@ -106,8 +106,8 @@ it('what a failed deploy has pushed, and what could not be removed, goes at the 
   await expect(world.deploy('shop', { processes: { web: 'exit 3' } })).rejects.toMatchObject({ code: 'deploy.failed' });
   expect(registry.images.size).toBe(2);
   const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
-  const { leases, queue, auditLog } = world.parts;
-  const deps = { store, artifacts, imageRegistry, builder, settings, now, leases, queue, auditLog, logger: SILENT };
+  const { leases, order, auditLog } = world.parts;
+  const deps = { store, artifacts, imageRegistry, builder, settings, now, leases, order, auditLog, logger: SILENT };
   await createRetention(deps).run(NEVER);
   expect([...registry.images.keys()]).toEqual([(await release())?.artifact]);
 });

@@ -30,7 +30,7 @@ describe('retention', () => {
       imageRegistry,
       builder,
       leases: world.parts.leases,
-      queue: world.parts.queue,
+      order: world.parts.order,
       settings,
       logger: SILENT,
       now,
@@ -164,7 +164,7 @@ describe('retention', () => {
     const parts = {
       auditLog: world.parts.auditLog,
       leases: world.parts.leases,
-      queue: world.parts.queue,
+      order: world.parts.order,
       artifacts,
       imageRegistry,
       builder,

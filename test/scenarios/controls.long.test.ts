@@ -28,8 +28,8 @@ describe('two servers without units of their own machine', skipFor(controls === 
     await controls?.dispose();
   });
 
-  const deploy = async (world: World, app: string): Promise<string> => {
-    const body = new URLSearchParams({ image: `${controls?.registry.host}/team/shop:1`, origin: 'image' }).toString();
+  const deploy = async (world: World, app: string, name = 'team/shop:1'): Promise<string> => {
+    const body = new URLSearchParams({ image: `${controls?.registry.host}/${name}`, origin: 'image' }).toString();
     return (await world.api('POST', `/1.0/apps/${app}/deploy`, { token, body, headers: FORM })).text;
   };
   const units = async (world: World, app: string): Promise<string[]> =>
@@ -75,6 +75,28 @@ describe('two servers without units of their own machine', skipFor(controls === 
     await expect(refused).rejects.toThrow('Other servers work with this database, and this one has an engine');
   });
 
+  it('a deploy by way of one waits for that by way of the other, and each of them ends those of the other', async () => {
+    const { registry } = controls ?? expect.fail('no servers');
+    const layers = [[{ path: 'slow', data: 'more than half of nothing' }]];
+    const slow = registry.addImage('team/slow', '1', { layers, config: { Entrypoint: ['serve'] } });
+    registry.faults.set(slow.layers[0]?.digest ?? '', 'halt');
+    const before = deploy(first(), 'shop', 'team/slow:1');
+    await registry.halted;
+    const after = deploy(second(), 'shop');
+    const listed = async (world: World) =>
+      (await world.api('GET', '/deploys?app=shop', { token })).json<{ ID: string; WaitsFor: string }[]>();
+    await until(async () => (await listed(second()))[0]?.WaitsFor === 'waiting for another deploy of shop', {
+      what: 'the second one to wait',
+    });
+    const [waiting, building] = await listed(first());
+    expect([waiting?.WaitsFor, building?.WaitsFor]).toEqual(['waiting on another server', '']);
+    const cancelled = await second().api('POST', `/apps/shop/deploy/cancel?deploy=${building?.ID}`, { token });
+    expect(cancelled.status, cancelled.text).toBe(200);
+    expect(await before).toContain('Cancelled by');
+    expect(await after).toMatch(/OK\n$/);
+    registry.release();
+  });
+
   it('a server that is killed is followed: its work is gone on with, and the app answers', async () => {
     await first().end('SIGKILL');
     expect(await deploy(second(), 'shop')).toMatch(/OK\n$/);
@@ -118,7 +140,9 @@ describe('two servers without units of their own machine', skipFor(controls === 
       await Promise.all([work.commit(), other.commit()]);
       const both = await Promise.all([work.push(sshUrl(first(), 'code')), other.push(sshUrl(second(), 'code'))]);
       expect(both.map(({ code }) => code).sort(), both.map(({ stderr }) => stderr).join('\n')).toEqual([0, 1]);
-      expect(both.find(({ code }) => code === 1)?.stderr).toContain('has moved meanwhile: somebody else pushed');
+      expect(both.find(({ code }) => code === 1)?.stderr).toMatch(
+        /has moved meanwhile: somebody else pushed|A newer push by .* has taken its place/,
+      );
       const won = both[0]?.code === 0 ? 'three' : 'four';
       for (const world of [first(), second()]) {
         await git('fetch', '-q', sshUrl(world, 'code'), 'main');

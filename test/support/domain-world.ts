@@ -109,8 +109,8 @@ export async function startDomain(
 }
 
 /** Without a control, with its state in a PostgreSQL that several may share. */
-export async function startMachine(databaseUrl: string): Promise<Machine> {
-  const machine = await createMachine({}, new MemoryMachine(), databaseUrl);
+export async function startMachine(databaseUrl: string, settings: Partial<Settings> = {}): Promise<Machine> {
+  const machine = await createMachine(settings, new MemoryMachine(), databaseUrl);
   await addAnn(machine.store);
   return machine;
 }

@@ -4,12 +4,10 @@ import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { ImageRegistry } from '../artifacts/image-registry.ts';
 import { withdrawAll } from '../artifacts/published-artifacts.ts';
 import type { Builder } from '../deploys/builder.ts';
-import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { DrainDeliveries } from '../drains/deliveries.ts';
 import { removeDrainsOf } from '../drains/removal.ts';
-import { Failure } from '../failure.ts';
 import type { Settings } from '../settings.ts';
 import type { Orphans } from '../services/orphans.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -37,14 +35,15 @@ interface RemovalDeps {
   readonly logStore: LogStore;
   readonly deliveries: Pick<DrainDeliveries, 'changed'>;
   readonly orphans: Orphans;
-  readonly queue: Pick<DeployQueue, 'cancelAll'>;
+  /** Resolves when none of the app goes on any more. */
+  readonly endDeploys: (app: string) => Promise<void>;
   readonly settings: Settings;
   readonly logger: Logger;
 }
 
 export function createRemoval(deps: RemovalDeps): Removal {
-  const { store, units, routes, router, volumeHost, artifacts, builder, gitHost, logStore, orphans, queue, settings } =
-    deps;
+  const { store, units, routes, router, volumeHost, artifacts, builder, gitHost, logStore, orphans, endDeploys } = deps;
+  const { settings } = deps;
   return {
     async remove(app) {
       await store.transact(async (tx) => {
@@ -53,7 +52,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
         await unlinkAll(tx, app);
         await tx.updateApp(app, { removing: true });
       });
-      await queue.cancelAll(app, new Failure('cancelled', 'The app is being removed.'));
+      await endDeploys(app);
       // Of all apps: one that it was swapped with has its own address again.
       await routes.publish();
       const all = await store.units(app);

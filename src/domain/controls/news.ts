@@ -5,7 +5,8 @@
 
 /**
  * `routes`: what leads to an app, or '' for all, may have changed. `log`: an app's log has new entries. `callers`: who may do what has
- * changed. `certificates`: there are others. `letters`: one was written. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
+ * changed. `certificates`: there are others. `letters`: one was written. `cancel`: a deploy is to end. `deploys`: of an app, one has ended, or another takes its place. `turns`: one of an app waits for those
+ * before it. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
  * `done`: see peers.ts.
  */
 export type Topic =
@@ -15,6 +16,8 @@ export type Topic =
   | 'certificates'
   | 'letters'
   | 'cancel'
+  | 'deploys'
+  | 'turns'
   | 'audit'
   | 'webhooks'
   | 'drains'

@@ -1,6 +1,7 @@
 /** Ends deploys that another control runs, and those of this one for others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { News } from '../controls/news.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import { PlatformError } from '../errors.ts';
 import { Failure } from '../failure.ts';
 import type { Store } from '../store.ts';
@@ -40,6 +41,24 @@ export function createCancelElsewhere({ store, queue, news }: CancelElsewhereDep
       news.publish('cancel', `${id} ${by}`);
       await delay(ASK_EVERY_MS);
     }
+  };
+}
+
+interface EndDeploysDeps {
+  readonly store: Pick<Store, 'unfinishedDeploys'>;
+  readonly queue: Pick<DeployQueue, 'cancelAll'>;
+  readonly ownership: Pick<Ownership, 'hasDeploy'>;
+  readonly cancelElsewhere: CancelElsewhere;
+}
+
+/** Of an app that is being removed; resolves when none goes on any more, on whichever control. */
+export function createEndDeploys(deps: EndDeploysDeps): (app: string) => Promise<void> {
+  const { store, queue, ownership, cancelElsewhere } = deps;
+  return async (app) => {
+    await queue.cancelAll(app, new Failure('cancelled', 'The app is being removed.'));
+    const open = (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
+    for (const { id } of open)
+      if (!(await ownership.hasDeploy(id))) await cancelElsewhere(id, 'the removal of the app');
   };
 }
 

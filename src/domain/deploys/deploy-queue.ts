@@ -28,7 +28,7 @@ export interface QueuedDeploy {
   /** Aborted when it is to end; before the commit it then ends as cancelled. The reason says who wanted it. */
   readonly signal: AbortSignal;
   /** Who asked for those whose place it has taken. */
-  readonly replaced: readonly string[];
+  readonly replaced: string[];
   /** For people: what it waits for; '' while it does not wait. */
   waitsFor: string;
   stage: DeployStage;
@@ -60,11 +60,7 @@ export class DeployQueue {
   /** Throws `app.busy` when too many of the app wait. */
   enter(request: DeployRequest): QueuedDeploy {
     const others = this.#of(request.app);
-    if (others.length >= MAX_PER_APP) {
-      throw new PlatformError('app.busy', `${others.length} deploys of ${request.app} are waiting already.`, {
-        hint: `Let them end, or cancel some: tancho deploy cancel -a ${request.app}`,
-      });
-    }
+    demandPlace(request.app, others.length);
     const replaced = request.ref === '' ? [] : others.filter((other) => this.#isReplaced(other, request));
     for (const other of replaced) {
       other.cancel(new Failure('cancelled', `A newer push by ${request.by} has taken its place.`));
@@ -78,6 +74,11 @@ export class DeployQueue {
   /** One that waits for nobody and for that nobody waits: it has the app already. */
   join(request: DeployRequest): QueuedDeploy {
     return this.#add(request, [], false);
+  }
+
+  /** Those that have deploys here. */
+  apps(): ReadonlySet<string> {
+    return new Set([...this.#entries.values()].map(({ request }) => request.app));
   }
 
   has(id: string): boolean {
@@ -115,7 +116,7 @@ export class DeployQueue {
     return stage === 'waiting' || (stage === 'building' && this.#replaces === 'building');
   }
 
-  #add(request: DeployRequest, replaced: readonly string[], isQueued = true): QueuedDeploy {
+  #add(request: DeployRequest, replaced: string[], isQueued = true): QueuedDeploy {
     const { id, app } = request;
     const own = new AbortController();
     const signal = AbortSignal.any([request.signal, own.signal]);
@@ -151,4 +152,12 @@ export class DeployQueue {
     this.#entries.set(id, entry);
     return entry;
   }
+}
+
+/** Throws `app.busy` when too many of the app wait. */
+export function demandPlace(app: string, waiting: number): void {
+  if (waiting < MAX_PER_APP) return;
+  throw new PlatformError('app.busy', `${waiting} deploys of ${app} are waiting already.`, {
+    hint: `Let them end, or cancel some: tancho deploy cancel -a ${app}`,
+  });
 }

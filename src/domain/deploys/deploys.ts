@@ -1,5 +1,6 @@
 /** Use cases of deploys (specification 4.10), and the entry of every door that brings code. */
 import { timeOrderedId } from '../../lib/ids.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { type Action, demand, may } from '../access.ts';
 import { type Act, demandStill } from '../act.ts';
 import { planAndPool } from '../apps/next-release.ts';
@@ -11,10 +12,13 @@ import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Ownership } from '../controls/ownership.ts';
 import type { Leases } from '../leases.ts';
+import type { StoreWriter } from '../store.ts';
 import type { RestoreBindings, RestoredBindings } from '../services/restored-bindings.ts';
 import { cancelledBy, type CancelElsewhere } from './cancel-elsewhere.ts';
 import { type Deploy, FINISHED, type NewCode } from './deploy.ts';
-import type { DeployQueue } from './deploy-queue.ts';
+import { changedMeanwhile, deployNotFound, deployOver } from './deploy-errors.ts';
+import type { DeployOrder } from './deploy-order.ts';
+import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
 import type { GitHost } from './git-host.ts';
 import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
 import type { AppNow, Pipeline } from './pipeline.ts';
@@ -82,12 +86,16 @@ interface DeploysDeps extends InterruptedDeps {
   readonly leases: Leases;
   readonly ownership: Ownership;
   readonly queue: DeployQueue;
+  readonly order: DeployOrder;
   readonly cancelElsewhere: CancelElsewhere;
   readonly restore: RestoreBindings;
 }
 
 export function createDeploys(deps: DeploysDeps): Deploys {
-  const { store, gitHost, pipeline, act, leases, ownership, queue, restore, now } = deps;
+  const { store, gitHost, pipeline, act, leases, ownership, queue, order, restore, now } = deps;
+  /** The order here is that of the records. */
+  const recording = new KeyedQueue();
+  order.onWaitedFor(closeAbandoned);
 
   async function visibleApps(caller: Caller, name: string | undefined): Promise<string[] | undefined> {
     if (name !== undefined && name !== '') {
@@ -126,17 +134,44 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   /** This control runs its own deploys, so those of them that are not committed and that it does not know were left behind. */
   async function closeAbandoned(app: string): Promise<void> {
     for (const deploy of await unfinished(app)) {
-      if (!queue.has(deploy.id) && (await ownership.hasDeploy(deploy.id))) await closeInterrupted(deps, deploy);
+      if (queue.has(deploy.id) || !(await ownership.hasDeploy(deploy.id))) continue;
+      await closeInterrupted(deps, deploy);
+      order.changed(app);
     }
   }
 
   /** Refused for an app that is being removed: whoever removes it ends the deploys that there are. */
-  async function insert(deploy: Deploy, { createdAt }: App): Promise<void> {
+  async function insert(deploy: Deploy, { createdAt }: App, also?: (tx: StoreWriter) => Promise<void>): Promise<void> {
     await store.transact(async (tx) => {
       if ((await demandApp(tx, deploy.app)).createdAt !== createdAt) throw changedMeanwhile(deploy.app);
       await tx.insertDeploy(deploy);
       await ownership.claimDeploy(tx, deploy.id);
+      await also?.(tx);
     });
+  }
+
+  /** Recorded, and in its place. */
+  function enter(deploy: Deploy, app: App, ref: string, signal: AbortSignal): Promise<QueuedDeploy> {
+    return recording.run(app.name, async () => {
+      const asked = { id: deploy.id, app: app.name, by: deploy.by, ref };
+      const queued = queue.enter({ ...asked, signal });
+      try {
+        await closeAbandoned(app.name);
+        let elsewhere: string[] = [];
+        await insert(deploy, app, async (tx) => void (elsewhere = await order.enter(tx, asked)));
+        if (elsewhere.length > 0) order.changed(app.name);
+        queued.replaced.push(...elsewhere);
+        return queued;
+      } catch (error) {
+        queued.leave();
+        throw error;
+      }
+    });
+  }
+
+  function waitsFor({ id, state }: Deploy): string {
+    const isElsewhere = state === 'received' && !ownership.isAlone && !queue.has(id);
+    return isElsewhere ? 'waiting on another server' : queue.waitsFor(id);
   }
 
   /** The app as it is now, for who may still do this to it. */
@@ -231,7 +266,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       return found.map((deploy) => ({
         deploy,
         canRollback: deploy.release !== null && past.has(deploy.artifact),
-        waitsFor: queue.waitsFor(deploy.id),
+        waitsFor: waitsFor(deploy),
       }));
     },
 
@@ -250,7 +285,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const comparable = deploy.commit !== '' && before !== '' && app !== null;
       const diff = comparable ? await gitHost.diff(deploy.app, before, deploy.commit) : '';
       const canRollback = deploy.release !== null && past.has(deploy.artifact);
-      return { deploy, log: log.join('\n'), canRollback, diff, waitsFor: queue.waitsFor(id) };
+      return { deploy, log: log.join('\n'), canRollback, diff, waitsFor: waitsFor(deploy) };
     },
 
     async deploy(caller, appName, code, say, signal) {
@@ -262,10 +297,8 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       return act(caller, action, { app }, { target: `app:${appName}`, detail }, async () => {
         const named = 'image' in code ? code.image.full : '';
         const deploy = newDeploy(appName, { ...code, image: named }, by, now());
-        const queued = queue.enter({ id: deploy.id, app: appName, by, ref: code.push?.ref ?? '', signal });
+        const queued = await enter(deploy, app, code.push?.ref ?? '', signal);
         try {
-          await closeAbandoned(appName);
-          await insert(deploy, app);
           return await pipeline.run({
             deploy,
             begun: { app, env: await store.env(appName) },
@@ -283,6 +316,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
           });
         } finally {
           queued.leave(code.push?.over);
+          order.changed(appName);
         }
       });
     },
@@ -339,31 +373,4 @@ function newDeploy(app: string, code: Pick<Deploy, 'commit' | 'origin' | 'image'
     failedRequests: 0,
     removedAt: null,
   };
-}
-
-function changedMeanwhile(app: string): PlatformError {
-  return new PlatformError('app.busy', `${app} was changed meanwhile.`, {
-    hint: 'Look at the app as it is now, then try again.',
-  });
-}
-
-function deployNotFound(): PlatformError {
-  return new PlatformError('deploy.not_found', 'Deploy not found.', {
-    hint: 'List the deploys with "tancho deploy list".',
-  });
-}
-
-function deployOver({ id, app, state, release }: Deploy): PlatformError {
-  if (release === null) {
-    return new PlatformError('deploy.over', `Deploy ${id} has ended already (${state}); it cannot be cancelled.`, {
-      hint: `See "tancho deploy info ${id}".`,
-    });
-  }
-  return new PlatformError(
-    'deploy.over',
-    `Deploy ${id} serves already as release ${release}; it cannot be cancelled.`,
-    {
-      hint: `To go back to what served before: tancho deploy rollback -a ${app}`,
-    },
-  );
 }

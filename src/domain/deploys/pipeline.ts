@@ -25,12 +25,13 @@ import type { StoreWriter } from '../store.ts';
 import type { PublishedDeps } from '../artifacts/published-artifacts.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Artifact } from './builder.ts';
-import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
-import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
+import type { Deploy, DeployState, NewCode } from './deploy.ts';
+import type { DeployOrder } from './deploy-order.ts';
+import type { QueuedDeploy } from './deploy-queue.ts';
 import { announceDeploy } from './announce-deploy.ts';
 import { type RecordedFailure, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
-import { INTERRUPTED, isCommitted } from './interrupted.ts';
+import { demandOpen, isCommitted } from './interrupted.ts';
 import { addedTo, newVariables, announceNew } from './new-variables.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { warnOfData } from './lost-data.ts';
@@ -49,7 +50,7 @@ import { Transcript } from './transcript.ts';
 interface PipelineDeps extends MakeDeps, Pick<PublishedDeps, 'imageRegistry'> {
   readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly probe: Pick<MachineProbe, 'disk' | 'request'>;
-  readonly queue: DeployQueue;
+  readonly order: DeployOrder;
   readonly rollouts: Rollouts;
   readonly provisioner: Pick<Engines, 'at' | 'writtenData'>;
   readonly volumeHost: VolumeHost;
@@ -149,7 +150,7 @@ export class Pipeline {
   }
 
   async #announce(on: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
-    const { store, journal, logger, settings, queue } = this.#deps;
+    const { store, journal, logger, settings, order } = this.#deps;
     const { run, transcript } = on;
     const { release } = deploy;
     const app = (await store.app(name)) ?? run.begun.app;
@@ -170,20 +171,16 @@ export class Pipeline {
     }
     await transcript.flush();
     await journal.note(name, `release ${release} (${versionOf(deploy)}) deployed by ${run.by}`);
-    // The other one may be about to use what would go; it removes it itself.
-    if (queue.isOtherAtWork(name, deploy.id)) return;
-    await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
+    await bestEffort(logger, 'removing old releases', async () => {
+      // The other one may be about to use what would go; it removes it itself.
+      if (!(await order.isOtherAtWork(name, deploy.id))) await pruneReleases(this.#deps, name);
+    });
   }
 
   async #make(on: Going, code: NewCode): Promise<Made> {
     const { queued, begun } = on.run;
     const { say } = on.transcript;
-    for (const by of queued.replaced) say(`-----> Takes the place of a push by ${by} that had not been deployed yet`);
-    if (queued.ahead() > 0) {
-      queued.waitsFor = `waiting for another deploy of ${begun.app.name}`;
-      say(`-----> Another deploy of ${begun.app.name} goes on; waiting for it to end`);
-    }
-    await queued.turn();
+    await this.#deps.order.turn(queued, begun.app.name, say);
     await code.push?.begin();
     const begin = async (): Promise<AppNow> => {
       const current = await this.#current(on);
@@ -315,6 +312,7 @@ export class Pipeline {
     clock.enter(state);
     await this.#deps.store.transact(async (tx) => {
       await demandOpen(tx, run.deploy.id);
+      await this.#deps.order.demandPlace(tx, run.deploy.app, run.deploy.id);
       await tx.updateDeploy(run.deploy.id, { state, phases: clock.phases, ...more });
     });
   }
@@ -365,13 +363,6 @@ export class Pipeline {
 function powerAfter(before: App, { desired, stoppedProcesses }: App): Power {
   const isSame = before.desired === desired && before.stoppedProcesses.join() === stoppedProcesses.join();
   return isSame ? { desired: 'running', stoppedProcesses: [] } : { desired, stoppedProcesses };
-}
-
-/** Whoever took over the app has closed this deploy: see closeInterrupted(). */
-async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
-  const state = (await tx.deploy(id))?.state;
-  if (state === undefined || !FINISHED.has(state)) return;
-  throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
 }
 
 function versionOf({ commit, image }: Deploy): string {

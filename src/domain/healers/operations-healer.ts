@@ -2,6 +2,7 @@
 import type { Removal } from '../apps/removal.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
+import type { DeployOrder } from '../deploys/deploy-order.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import { closeInterrupted } from '../deploys/interrupted.ts';
 import type { Ownership } from '../controls/ownership.ts';
@@ -16,6 +17,7 @@ export interface OperationsHealerDeps {
   readonly ownership: Ownership;
   readonly removal: Removal;
   readonly queue: Pick<DeployQueue, 'has'>;
+  readonly order: Pick<DeployOrder, 'changed'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -62,7 +64,9 @@ export function createOperationsHealer(deps: OperationsHealerDeps): Healer {
       }
       if (target.startsWith('deploy:')) {
         const deploy = await store.deploy(id);
-        if (deploy !== null) await closeInterrupted(deps, deploy);
+        if (deploy === null) return 'It is gone.';
+        await closeInterrupted(deps, deploy);
+        deps.order.changed(deploy.app);
         return 'It is recorded as it ended.';
       }
       const rollout = await store.rollout(id);

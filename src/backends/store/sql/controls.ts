@@ -1,10 +1,12 @@
-import { DEPLOY_STATES, FINISHED } from '../../../domain/deploys/deploy.ts';
+import { DEPLOY_STATES, type DeployState, FINISHED } from '../../../domain/deploys/deploy.ts';
 import type { ControlReader, ControlWriter } from '../../../domain/controls/control-store.ts';
+import { isCommitted } from '../../../domain/deploys/interrupted.ts';
 import { listOf } from '../../../sql/list-of.ts';
 import { UNFINISHED_ROLLOUTS } from './rollouts.ts';
 import type { Scope } from './schema.ts';
 
 const UNFINISHED_DEPLOYS = DEPLOY_STATES.filter((state) => !FINISHED.has(state));
+const BEFORE_COMMIT = UNFINISHED_DEPLOYS.filter((state) => !isCommitted({ state }));
 
 export function controlReader({ db }: Scope): ControlReader {
   return {
@@ -32,6 +34,19 @@ export function controlReader({ db }: Scope): ControlReader {
       const row = await db.selectFrom('deploys').select('control').where('id', '=', id).executeTakeFirst();
       return row?.control ?? null;
     },
+    async deployTurns(app) {
+      const rows = await db
+        .selectFrom('deploys')
+        .select(['id', 'control', 'state', 'actor', 'ref', 'replaced_by'])
+        .where('app', '=', app)
+        .where('state', 'in', BEFORE_COMMIT)
+        .where('turn', '>', 0)
+        .orderBy('turn')
+        .execute();
+      return rows.map(({ id, control, state, actor, ref, replaced_by }) => ({
+        ...{ id, control, state: state as DeployState, by: actor, ref, replacedBy: replaced_by },
+      }));
+    },
   };
 }
 
@@ -43,6 +58,20 @@ export function controlWriter(scope: Scope): ControlWriter {
     },
     async claimDeploy(id, control) {
       await db.updateTable('deploys').set({ control }).where('id', '=', id).execute();
+    },
+    async queueDeploy(id, ref) {
+      const own = db.selectFrom('deploys').select('app').where('id', '=', id);
+      const last = await db
+        .selectFrom('deploys')
+        .select((row) => row.fn.max('turn').as('turn'))
+        .where('app', 'in', own)
+        .where('state', 'in', BEFORE_COMMIT)
+        .executeTakeFirst();
+      const turn = (last?.turn ?? 0) + 1;
+      await db.updateTable('deploys').set({ turn, ref }).where('id', '=', id).execute();
+    },
+    async replaceDeploy(id, by) {
+      await db.updateTable('deploys').set({ replaced_by: by }).where('id', '=', id).execute();
     },
     async handOver(from, to) {
       const work = await controlReader(scope).workOf(from);

@@ -100,7 +100,9 @@ export function deployWriter({ db, kind }: Scope): DeployWriter {
 }
 
 type Changeable = Omit<Deploy, 'id' | 'app'>;
-type ChangeableColumns = Omit<DeploysTable, 'id' | 'app' | 'control'>;
+/** Of the order among several controls. */
+type OrderColumns = 'control' | 'turn' | 'ref' | 'replaced_by';
+type ChangeableColumns = Omit<DeploysTable, 'id' | 'app' | OrderColumns>;
 
 function toRow(deploy: Changeable): ChangeableColumns;
 function toRow(change: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined };
@@ -126,7 +128,7 @@ function toRow(deploy: Partial<Changeable>): { [C in keyof ChangeableColumns]: C
   };
 }
 
-function fromRow(row: Omit<DeploysTable, 'control'>): Deploy {
+function fromRow(row: Omit<DeploysTable, OrderColumns>): Deploy {
   return {
     id: row.id,
     app: row.app,

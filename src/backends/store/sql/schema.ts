@@ -189,6 +189,9 @@ export interface DeploysTable {
   failed_requests: number;
   removed_at: string | null;
   control: Generated<string>;
+  turn: Generated<number>;
+  ref: Generated<string>;
+  replaced_by: Generated<string>;
 }
 
 export interface ServicesTable {

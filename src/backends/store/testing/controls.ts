@@ -51,6 +51,61 @@ export const controlCases: StoreCases = {
     expect(listed(await store.transact((tx) => tx.handOver('dead', 'heir')))).toEqual([[], []]);
   },
 
+  'gives the deploys of an app their turns, which end with the commit, and remembers what takes their place': async (
+    store,
+  ) => {
+    await populate(store, 'shop', 'blog');
+    await store.transact(async (tx) => {
+      for (const [id, app, ref] of [
+        ['9', 'shop', 'refs/heads/main'],
+        ['7', 'blog', ''],
+        ['8', 'shop', ''],
+        ['5', 'shop', 'refs/heads/main'],
+      ] as const) {
+        await tx.insertDeploy(deploy(id, app, { state: 'received', by: `by ${id}` }));
+        await tx.claimDeploy(id, 'one');
+        await tx.queueDeploy(id, ref);
+      }
+      await tx.insertDeploy(deploy('6', 'shop', { state: 'building' }));
+    });
+    const turns = async (): Promise<string[]> => (await store.deployTurns('shop')).map(({ id }) => id);
+    expect(await turns()).toEqual(['9', '8', '5']);
+    expect((await store.deployTurns('shop'))[0]).toEqual({
+      ...{ id: '9', control: 'one', state: 'received', by: 'by 9', ref: 'refs/heads/main', replacedBy: '' },
+    });
+    await store.transact((tx) => tx.replaceDeploy('9', 'ann'));
+    expect((await store.deployTurns('shop')).map(({ replacedBy }) => replacedBy)).toEqual(['ann', '', '']);
+    await store.transact((tx) => tx.updateDeploy('9', { state: 'cancelled' }));
+    await store.transact((tx) => tx.updateDeploy('8', { state: 'starting' }));
+    expect(await turns()).toEqual(['8', '5']);
+    await store.transact((tx) => tx.updateDeploy('8', { state: 'routing' }));
+    await store.transact(async (tx) => {
+      await tx.insertDeploy(deploy('4', 'shop', { state: 'received' }));
+      await tx.queueDeploy('4', '');
+    });
+    expect(await turns()).toEqual(['5', '4']);
+    expect((await store.deployTurns('blog')).map(({ id }) => id)).toEqual(['7']);
+    expect(await store.deployTurns('gone')).toEqual([]);
+  },
+
+  'gives each of two deploys a turn of its own that are recorded at once': async (store) => {
+    await populate(store, 'shop');
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const seen = await Promise.all(
+      ids.map((id) =>
+        store.transact(async (tx) => {
+          const before = await tx.deployTurns('shop');
+          await tx.insertDeploy(deploy(id, 'shop', { state: 'received' }));
+          await tx.queueDeploy(id, '');
+          return before.map((turn) => turn.id);
+        }),
+      ),
+    );
+    const order = (await store.deployTurns('shop')).map(({ id }) => id);
+    expect([...order].sort()).toEqual(ids);
+    expect(ids.map((id) => seen[ids.indexOf(id)])).toEqual(ids.map((id) => order.slice(0, order.indexOf(id))));
+  },
+
   'lists leases, and gives back all of one owner': async (store) => {
     await store.lease('control:one', 'one', 60_000);
     await store.lease('control:two', 'two', 0);

@@ -29,6 +29,7 @@ import { leaseTokens } from './0026-lease-tokens.ts';
 import { controls } from './0027-controls.ts';
 import { repositories } from './0028-repositories.ts';
 import { letters } from './0029-letters.ts';
+import { deployTurns } from './0030-deploy-turns.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -64,6 +65,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0027_controls': controls(kind),
       '0028_repositories': repositories(kind),
       '0029_letters': letters(kind),
+      '0030_deploy_turns': deployTurns(kind),
     },
   };
 }

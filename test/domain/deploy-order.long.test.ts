@@ -1,0 +1,236 @@
+/** Deploys of one app by way of several controls on one PostgreSQL: they come one after the other, as they would by one. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPostgresNews } from '../../src/backends/news/postgres/postgres-news.ts';
+import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
+import type { News } from '../../src/domain/controls/news.ts';
+import type { Deploy, Push } from '../../src/domain/deploys/deploy.ts';
+import type { Router } from '../../src/domain/routes/router.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import { randomHex } from '../../src/lib/ids.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { ANN, type DomainWorld, type Machine, remembering, startMachine } from '../support/domain-world.ts';
+import { expectSound } from '../support/invariants.ts';
+import type { Recipe } from '../support/memory-builds.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { NO_POSTGRES, skipFor } from '../support/skips.ts';
+import { until } from '../support/until.ts';
+
+const TIMING = { ttlMs: 6_000, lookEveryMs: 50, suspectMs: 1_500 };
+
+const available = await createTestDatabase();
+afterAll(() => available?.dispose());
+
+describe('deploys of one app by way of two controls', skipFor(available === null && NO_POSTGRES), () => {
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let machine: Machine;
+  let routers: Router[];
+  let news: News[];
+  let worlds: DomainWorld[];
+
+  beforeEach(() => {
+    routers = [];
+    news = [];
+    worlds = [];
+  });
+  afterEach(async () => {
+    for (const world of worlds) world.crash();
+    await Promise.all(news.map((one) => one.close()));
+    await machine.dispose();
+    await Promise.all(routers.map((router) => router.stop()));
+    await database?.dispose();
+  });
+
+  async function control(owner: string): Promise<DomainWorld> {
+    const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
+    routers.push(router);
+    // So long that whoever is told nothing does nothing.
+    const own = await createPostgresNews({ url: database?.url ?? '', logger: SILENT, lookEveryMs: 600_000 });
+    news.push(own);
+    const world = await machine.start({ owner, several: { news: own, router, table, timing: TIMING } });
+    worlds.push(world);
+    return world;
+  }
+
+  async function two(settings: Partial<Settings> = {}): Promise<readonly [DomainWorld, DomainWorld]> {
+    database = await createTestDatabase();
+    machine = await startMachine(database?.url ?? '', settings);
+    const both = [await control('one'), await control('two')] as const;
+    await both[0].createApp('shop');
+    return both;
+  }
+
+  /** As a push does it; `end` is how it has ended: `done`, or why not. */
+  function push(world: DomainWorld, recipe: Recipe = {}, ref = 'refs/heads/main') {
+    const commit = randomHex(40);
+    machine.gitHost.commit('shop', commit, recipe);
+    const nothing = async (): Promise<void> => {};
+    const ways: Push = { ref, begin: nothing, hold: nothing, move: nothing, over: Promise.resolve() };
+    const code = { source: machine.gitHost.source('shop', commit), commit, origin: 'git', push: ways } as const;
+    const lines: string[] = [];
+    const say = (line: string): void => void lines.push(line);
+    const end = world.useCases.deploys.deploy(ANN, 'shop', code, say, new AbortController().signal).then(
+      () => 'done',
+      (error: { details?: { cause?: string } }) => error.details?.cause ?? error,
+    );
+    return { commit, lines, end };
+  }
+
+  const waiting = (count: number): Promise<void> =>
+    until(async () => (await machine.store.deployTurns('shop')).length === count, { what: `${count} to have turns` });
+  const newest = async (): Promise<Deploy> => {
+    const [deploy] = await machine.store.deploys({ apps: ['shop'], limit: 1, skip: 0 });
+    return deploy ?? expect.fail('no deploy');
+  };
+  const servingCommit = async (): Promise<string | undefined> => {
+    const { release } = (await machine.store.app('shop')) ?? {};
+    return (await machine.store.release('shop', release ?? 0))?.commit;
+  };
+
+  it('the later one waits for the one before, and is what serves in the end', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    const first = push(one);
+    await build.reached;
+    let hasBegun = false;
+    other.faults.on('builder.build', () => void (hasBegun = true));
+    const second = push(other, {}, 'refs/heads/master');
+    await until(() => second.lines.some((line) => line.includes('waiting for it to end')), { what: 'it to wait' });
+    expect(hasBegun).toBe(false);
+    const [listed] = await one.useCases.deploys.list(ANN, { app: 'shop' });
+    expect(listed?.waitsFor).toBe('waiting on another server');
+    build.release();
+    expect(await Promise.all([first.end, second.end])).toEqual(['done', 'done']);
+    expect(await servingCommit()).toBe(second.commit);
+    await expectSound(other);
+  });
+
+  it('of many by turns at both all come in the order of their records', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    const pushes = [push(one)];
+    await build.reached;
+    for (const [at, world] of [other, one, other, other, one].entries()) {
+      pushes.push(push(world, {}, `refs/heads/${at}`));
+      await waiting(at + 2);
+    }
+    build.release();
+    expect(await Promise.all(pushes.map(({ end }) => end))).toEqual(pushes.map(() => 'done'));
+    expect(await servingCommit()).toBe(pushes.at(-1)?.commit);
+    expect((await machine.store.releases('shop', 10)).map(({ commit }) => commit).slice(0, 3)).toEqual(
+      pushes
+        .slice(-3)
+        .map(({ commit }) => commit)
+        .reverse(),
+    );
+  });
+
+  it('a newer push takes the place of one that waits on the other, and both are told', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    const first = push(one);
+    await build.reached;
+    const second = push(other);
+    await waiting(2);
+    const third = push(one);
+    expect(await second.end).toBe('cancelled');
+    build.release();
+    expect(await Promise.all([first.end, third.end])).toEqual(['done', 'done']);
+    expect(second.lines.join('\n')).toContain(`A newer push by ${ANN.email} has taken its place.`);
+    expect(third.lines.join('\n')).toContain(`Takes the place of a push by ${ANN.email}`);
+    expect(await servingCommit()).toBe(third.commit);
+  });
+
+  it('a newer push takes the place of one that builds on the other where the setting says so', async () => {
+    const [one, other] = await two({ pushReplaces: 'building' });
+    const build = one.faults.hold('builder.build');
+    const first = push(one);
+    await build.reached;
+    const second = push(other);
+    await waiting(2);
+    build.release();
+    expect(await Promise.all([first.end, second.end])).toEqual(['cancelled', 'done']);
+    expect(await servingCommit()).toBe(second.commit);
+  });
+
+  it('one whose place was taken does not begin, also when nobody could tell it', async () => {
+    const [one, other] = await two();
+    let builds = 0;
+    other.faults.on('builder.build', () => void (builds += 1));
+    const slots = other.faults.hold('builder.build');
+    const busy = ['busy-one', 'busy-two'].map(async (app) => {
+      await other.createApp(app);
+      await other.deploy(app);
+    });
+    await until(() => builds === machine.settings.buildSlots, { what: 'all slots to be taken' });
+    const first = push(other);
+    await until(() => first.lines.some((line) => line.includes('waiting for')), { what: 'it to wait for a slot' });
+    await news[1]?.close();
+    const second = push(one);
+    expect(await Promise.race([second.end, waiting(2).then(() => 'waits')])).toBe('waits');
+    slots.release();
+    await Promise.all(busy);
+    expect(await first.end).toBe('cancelled');
+  });
+
+  it('one that waits is cancelled by way of the other, and the next one comes', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    const first = push(one);
+    await build.reached;
+    const second = push(other);
+    await waiting(2);
+    const { id } = await newest();
+    expect(await one.useCases.deploys.cancel(ANN, 'shop', id)).toMatchObject({ id, state: 'cancelled' });
+    expect(await second.end).toBe('cancelled');
+    const third = push(other);
+    await waiting(2);
+    build.release();
+    expect(await Promise.all([first.end, third.end])).toEqual(['done', 'done']);
+  });
+
+  it('one that waits for a control that dies has its turn when another one has closed what that had begun', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    void push(one).end.catch(() => undefined);
+    await build.reached;
+    const second = push(other);
+    await waiting(2);
+    one.crash();
+    expect(await second.end).toBe('done');
+    expect(await servingCommit()).toBe(second.commit);
+    await expectSound(other);
+  });
+
+  it('one that a live control has left behind is closed for who waits for it', async () => {
+    const [one, other] = await two();
+    const serving = await deployed(one);
+    const left = { ...serving, id: '0'.repeat(24), state: 'building', artifact: '', finishedAt: null } as const;
+    await machine.store.transact(async (tx) => {
+      await tx.insertDeploy(left);
+      await tx.claimDeploy(left.id, 'one');
+      await tx.queueDeploy(left.id, '');
+    });
+    expect(await push(other).end).toBe('done');
+    expect(await machine.store.deploy(left.id)).toMatchObject({ state: 'failed', cause: 'interrupted' });
+  });
+
+  it('those of an app that is removed end, on whichever control', async () => {
+    const [one, other] = await two();
+    const build = one.faults.hold('builder.build');
+    const first = push(one);
+    await build.reached;
+    const removing = other.remove('shop');
+    let isTold = false;
+    news[0]?.on('cancel', () => void (isTold = true));
+    await until(() => isTold, { what: 'the first one to be told' });
+    build.release();
+    expect(await first.end).toBe('cancelled');
+    await removing;
+    expect(await machine.store.app('shop')).toBeNull();
+  });
+
+  async function deployed(world: DomainWorld): Promise<Deploy> {
+    expect(await push(world).end).toBe('done');
+    return newest();
+  }
+});
