@@ -133,6 +133,10 @@ const server: ServerDoor = {
     const { checkMove } = await import('./daemon/move-state.ts');
     return checkMove(move, isServing);
   },
+  async bringAhead(ahead) {
+    const { bringAhead } = await import('./daemon/move-state.ts');
+    return bringAhead(ahead);
+  },
   async moveState(move) {
     const { moveState } = await import('./daemon/move-state.ts');
     return moveState(move);

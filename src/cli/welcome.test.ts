@@ -51,6 +51,7 @@ async function welcome(
     startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     checkMove: () => Promise.reject(new Error('this test moves nothing')),
+    bringAhead: () => Promise.reject(new Error('this test moves nothing')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => ({
       ready: { apiUrl: git.url, edgeAddress: edge.url.replace('http://', ''), sshAddress: '127.0.0.1:2222' },

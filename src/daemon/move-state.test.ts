@@ -8,6 +8,7 @@ import { NO_POSTGRES, skipFor } from '../../test/support/skips.ts';
 import { createSqlLogStore } from '../backends/log-store/sql/index.ts';
 import { createSqlStore } from '../backends/store/sql/index.ts';
 import { AT, app, deploy, event, LATER, populate, release, unit } from '../backends/store/testing/records.ts';
+import type { LogStore } from '../domain/logs/log-store.ts';
 import type { Store } from '../domain/store.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openSealer } from '../lib/seal.ts';
@@ -15,7 +16,7 @@ import { readStatePlace, writeStatePlace } from '../config/state-place.ts';
 import { copiedFrom, demandNotMoved, STATE_MOVE } from '../domain/controls/moved-state.ts';
 import type { CopiedTable } from '../sql/copy-database.ts';
 import { homeName } from './home-name.ts';
-import { checkMove, moveState } from './move-state.ts';
+import { bringAhead, checkMove, moveState } from './move-state.ts';
 
 const available = await createTestDatabase();
 afterAll(() => available?.dispose());
@@ -212,6 +213,80 @@ describe('the state of a server', skipFor(available === null && NO_POSTGRES), ()
     await back.close();
     await expect(access(join(home, 'moving'))).rejects.toThrow();
     expect((await readFile(join(home, 'backups', 'replaced', 'tancho.db'))).length).toBeGreaterThan(0);
+  });
+
+  const LINES_AT_ONCE = 100;
+  const UNBOUNDED = { bytesPerApp: 1e9, keptSince: '', storedBytes: 1e9, giveBackBytes: 0 };
+
+  async function withLogs<T>(place: 'here' | 'there', work: (logs: LogStore) => Promise<T>): Promise<T> {
+    const at = place === 'there' ? { kind: 'postgres', url: url() } : { kind: 'sqlite', file: join(home, 'logs.db') };
+    const logs = await createSqlLogStore(at as Parameters<typeof createSqlLogStore>[0], { logger: SILENT });
+    try {
+      return await work(logs);
+    } finally {
+      await logs.close();
+    }
+  }
+
+  /** So many that most of it is in blocks that never change again. */
+  const print = (logs: LogStore, app: string, from: number, count: number): Promise<void> =>
+    Array.from({ length: count / LINES_AT_ONCE }, (_, at) => from + at * LINES_AT_ONCE).reduce(
+      async (before, first) => {
+        await before;
+        const lines = Array.from({ length: LINES_AT_ONCE }, (_, at) => `${app} ${first + at} ${'x'.repeat(200)}`);
+        const about = { app, at: AT, source: 'web', unit: 'web.1', unitId: 'u', release: 1 };
+        await logs.append(lines.map((message) => ({ ...about, seq: 0, message })));
+      },
+      Promise.resolve(),
+    );
+
+  const logged = async (logs: LogStore): Promise<string[]> =>
+    (await Promise.all(['shop', 'blog'].map((name) => logs.query({ app: name, lines: 100_000 }))))
+      .flat()
+      .map(({ seq, message }) => `${seq} ${message}`);
+
+  it.each(['postgres', 'sqlite'] as const)(
+    'brings complete logs to %s while they go on, and only the rest once nobody writes',
+    async (to) => {
+      await fill();
+      const [from, target] = to === 'postgres' ? (['here', 'there'] as const) : (['there', 'here'] as const);
+      if (to === 'sqlite') {
+        await move('postgres');
+        const store = await there();
+        await store.transact((tx) => tx.deleteRepository('shop'));
+        await store.close();
+      }
+      await withLogs(from, async (logs) => {
+        await print(logs, 'shop', 0, 10_000);
+        await print(logs, 'blog', 0, 5_000);
+      });
+      if (to === 'postgres') await checkMove({ home, url: url(), to }, false);
+      const ahead = await bringAhead({ home, url: url(), to });
+      const before = await withLogs(from, async (logs) => {
+        await print(logs, 'shop', 10_000, 3_000);
+        await logs.prune({ ...UNBOUNDED, entriesPerApp: 9_000 });
+        return logged(logs);
+      });
+      expect(before).toHaveLength(14_000);
+      const copied = await moveState({ home, url: url(), to, isAhead: true, onTable: () => {} });
+      const blocks = copied.find(({ table }) => table === 'log_blocks');
+      expect(ahead).toBeGreaterThan(8);
+      // Without those that were removed, or begin later, meanwhile.
+      expect(blocks?.ahead).toBeGreaterThan(5);
+      expect(blocks?.ahead).toBeLessThan(ahead);
+      expect(await withLogs(target, logged)).toEqual(before);
+    },
+  );
+
+  it('does not take for copied what was not: whatever was left there by an earlier attempt goes', async () => {
+    await fill();
+    await checkMove({ home, url: url(), to: 'postgres' }, false);
+    await withLogs('there', (logs) => print(logs, 'shop', 0, 4_000));
+    await withLogs('here', (logs) => print(logs, 'shop', 50_000, 4_000));
+    expect(await bringAhead({ home, url: url(), to: 'postgres' })).toBeGreaterThan(1);
+    const before = await withLogs('here', logged);
+    await moveState({ home, url: url(), to: 'postgres', isAhead: true, onTable: () => {} });
+    expect(await withLogs('there', logged)).toEqual(before);
   });
 
   it('is not moved from under another server than this home has', async () => {

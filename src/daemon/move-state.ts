@@ -14,18 +14,31 @@ import { openSealer } from '../lib/seal.ts';
 import { type CopiedTable, copyDatabase } from '../sql/copy-database.ts';
 import { openDatabase, withoutSecrets } from '../sql/database.ts';
 import { homeName } from './home-name.ts';
-import { FILES, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
+import { type Ahead, bringLasting, FILES, LASTING, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
 
 /**
  * While the server still serves: whether it can be moved. Throws PlatformError `unavailable` where the other database cannot be had or used, or a server
  * that is alive works with another state than the one that would be moved.
  */
-export async function checkMove({ home, url, to }: Omit<Move, 'onTable'>, isServing: boolean): Promise<void> {
+export async function checkMove(
+  { home, url, to }: Pick<Move, 'home' | 'url' | 'to'>,
+  isServing: boolean,
+): Promise<void> {
   await demandOwnState({ home, url, to }, isServing);
   if (to === 'sqlite') return;
   await prepare({ kind: 'postgres', url }, await openSealer(path.join(home, 'secret.key')));
   const { db, close } = await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
   await demandFree(db, { home, url }).finally(close);
+}
+
+/**
+ * After checkMove(), while the server still serves: brings what never changes any more, so that less is left to copy while it does not. Answers
+ * how many rows.
+ */
+export async function bringAhead(ahead: Ahead): Promise<number> {
+  if (ahead.to === 'postgres') return bringLasting(ahead, ahead.home);
+  const { beginFiles } = await import('./move-to-files.ts');
+  return bringLasting(ahead, await beginFiles(ahead.home));
 }
 
 /** All or nothing, and in force when it resolves. Throws as checkMove(). */
@@ -35,7 +48,7 @@ export async function moveState(move: Move): Promise<CopiedTable[]> {
   return moveToFiles(move);
 }
 
-async function moveToPostgres({ home, url, onTable }: Move): Promise<CopiedTable[]> {
+async function moveToPostgres({ home, url, onTable, isAhead = false }: Move): Promise<CopiedTable[]> {
   const sealer = await openSealer(path.join(home, 'secret.key'));
   for (const kind of ['sqlite', 'postgres'] as const) {
     await prepare(kind === 'postgres' ? { kind, url } : { kind, directory: home }, sealer);
@@ -49,7 +62,9 @@ async function moveToPostgres({ home, url, onTable }: Move): Promise<CopiedTable
         const file = path.join(home, name);
         const from = await openDatabase<unknown>({ kind: 'sqlite', file, synchronous: 'FULL' }, SILENT);
         try {
-          all.push(...(await copyDatabase({ kind: 'sqlite', from: from.db, to: tx, without: LEFT_OUT, onTable })));
+          const ahead = isAhead && name === FILES[1] ? [LASTING] : [];
+          const options = { kind: 'sqlite', from: from.db, to: tx, without: LEFT_OUT, ahead, onTable } as const;
+          all.push(...(await copyDatabase(options)));
           if (name === FILES[0]) await goOnWithTokens(from.db, tx);
         } finally {
           await from.close();
@@ -80,7 +95,7 @@ async function demandFree(db: Kysely<unknown>, { home, url }: Pick<Move, 'home' 
 }
 
 /** Of a server that serves: that it works with the state that would be moved. Of other ones: that none is alive. */
-async function demandOwnState({ home, url, to }: Omit<Move, 'onTable'>, isServing: boolean): Promise<void> {
+async function demandOwnState({ home, url, to }: Pick<Move, 'home' | 'url' | 'to'>, isServing: boolean): Promise<void> {
   const file = path.join(home, FILES[0]);
   const from =
     to === 'postgres'

@@ -13,26 +13,33 @@ import { openSealer, type Sealer } from '../lib/seal.ts';
 import { syncPath } from '../lib/sync-path.ts';
 import { type CopiedTable, copyDatabase } from '../sql/copy-database.ts';
 import { openDatabase } from '../sql/database.ts';
+import type { Lasting } from '../sql/lasting-rows.ts';
 import { homeName } from './home-name.ts';
-import { FILES, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
+import { FILES, LASTING, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
 
 /** With the files they are directories: what the rows say is brought there. */
 const REPOSITORIES = ['repositories', 'repository_packs'];
 
-export async function moveToFiles({ home, url, onTable }: Move): Promise<CopiedTable[]> {
-  const sealer = await openSealer(path.join(home, 'secret.key'));
-  await prepare({ kind: 'postgres', url }, sealer);
-  await bringRepositories(home, { url, sealer });
+/** Makes the files that will be in place of the home's, empty; answers their directory. */
+export async function beginFiles(home: string): Promise<string> {
   const fresh = path.join(home, 'moving');
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { mode: 0o700 });
-  await prepare({ kind: 'sqlite', directory: fresh }, sealer);
+  await prepare({ kind: 'sqlite', directory: fresh }, await openSealer(path.join(home, 'secret.key')));
+  return fresh;
+}
+
+export async function moveToFiles({ home, url, onTable, isAhead = false }: Move): Promise<CopiedTable[]> {
+  const sealer = await openSealer(path.join(home, 'secret.key'));
+  await prepare({ kind: 'postgres', url }, sealer);
+  await bringRepositories(home, { url, sealer });
+  const fresh = isAhead ? path.join(home, 'moving') : await beginFiles(home);
   const from = await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
   try {
     const copied = await from.db
       .transaction()
       .setIsolationLevel('repeatable read')
-      .execute((tx) => copyInto(fresh, tx, onTable));
+      .execute((tx) => copyInto(fresh, tx, { onTable, ahead: isAhead ? [LASTING] : [] }));
     await putInPlace(home, fresh);
     // Other servers are refused from now on; this home still starts there until the next line has been written.
     await sql`insert into settings (key, value) values (${STATE_MOVE}, ${movedTo(homeName(home))})
@@ -44,7 +51,12 @@ export async function moveToFiles({ home, url, onTable }: Move): Promise<CopiedT
   }
 }
 
-async function copyInto(fresh: string, from: Kysely<unknown>, onTable: Move['onTable']): Promise<CopiedTable[]> {
+interface Into {
+  readonly onTable: Move['onTable'];
+  readonly ahead: readonly Lasting[];
+}
+
+async function copyInto(fresh: string, from: Kysely<unknown>, { onTable, ahead }: Into): Promise<CopiedTable[]> {
   const without = new Set([...LEFT_OUT, ...REPOSITORIES]);
   const copied: CopiedTable[] = [];
   for (const name of FILES) {
@@ -52,7 +64,8 @@ async function copyInto(fresh: string, from: Kysely<unknown>, onTable: Move['onT
     const to = await openDatabase<unknown>({ kind: 'sqlite', file, synchronous: 'FULL' }, SILENT);
     try {
       await to.db.transaction().execute(async (tx) => {
-        copied.push(...(await copyDatabase({ kind: 'postgres', from, to: tx, without, onTable })));
+        const own = name === FILES[1] ? ahead : [];
+        copied.push(...(await copyDatabase({ kind: 'postgres', from, to: tx, without, ahead: own, onTable })));
         if (name !== FILES[0]) return;
         const { rows } = await sql<{ last: number }>`select last_value as last from lease_tokens`.execute(from);
         await sql`update lease_tokens set last = ${Number(rows[0]?.last ?? 0) + 1}`.execute(tx);

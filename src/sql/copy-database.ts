@@ -1,13 +1,23 @@
 /**
  * All rows of a database into one of the other kind with the same schema, in one transaction, and compared there with what was read. Knows
- * no table by name but those that it is told to leave out.
+ * no table by name but those that it is told of.
  */
-import { createHash } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import {
+  insertRows,
+  type Lasting,
+  leaveLasting,
+  type Row,
+  ROWS_AT_ONCE,
+  RowsDigest,
+  rowsByKey,
+} from './lasting-rows.ts';
 
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
+  /** Of them were there already. */
+  readonly ahead?: number;
 }
 
 interface CopyOptions {
@@ -18,34 +28,38 @@ interface CopyOptions {
   /** Whatever is in the tables that are copied is replaced. */
   readonly to: Transaction<unknown>;
   readonly without: ReadonlySet<string>;
+  /** Tables of which copyAhead() has brought rows. */
+  readonly ahead?: readonly Lasting[];
   readonly onTable?: (copied: CopiedTable) => void;
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
-const ROWS_AT_ONCE = 50;
-const DIGEST_BITS = 256n;
-
 /** Throws when a table is not there, or has other rows than were read. */
-export async function copyDatabase({ kind, from, to, without, onTable }: CopyOptions): Promise<CopiedTable[]> {
+export async function copyDatabase(options: CopyOptions): Promise<CopiedTable[]> {
+  const { kind, from, to, without, ahead = [], onTable } = options;
   const [sqlite, postgres] = kind === 'sqlite' ? [from, to] : [to, from];
   const tables = (await tablesOf(sqlite)).filter((table) => !without.has(table));
   const sorted = await parentsFirst(postgres, tables);
   const [read, reread] = kind === 'sqlite' ? [pagesOf, cursorOver] : [cursorOver, pagesOf];
-  for (const table of [...sorted].reverse()) await sql`delete from ${sql.table(table)}`.execute(to);
+  const lasting = new Map(ahead.map((one) => [one.table, one]));
+  for (const table of [...sorted].reverse())
+    if (!lasting.has(table)) await sql`delete from ${sql.table(table)}`.execute(to);
   const copied: CopiedTable[] = [];
   for (const table of sorted) {
-    const before = new Digest();
-    for await (const rows of read(from, table)) {
-      for (const row of rows) before.add(row);
-      await insert(to, table, { rows, isIdentityGiven: kind === 'sqlite' });
+    const kept = lasting.get(table);
+    const left = kept === undefined ? null : await leaveLasting(from, to, kept);
+    const before = new RowsDigest();
+    for await (const rows of left === null ? read(from, table) : rowsByKey(from, table, left.missing)) {
+      before.add(rows);
+      await insertRows(to, table, { rows, isIdentityGiven: kind === 'sqlite' });
     }
-    const after = new Digest();
-    for await (const rows of reread(to, table)) for (const row of rows) after.add(row);
+    const after = new RowsDigest();
+    for await (const rows of left === null ? reread(to, table) : rowsByKey(to, table, left.missing)) after.add(rows);
     if (!before.equals(after)) throw new Error(`the table ${table} has other rows than were copied`);
     if (kind === 'sqlite') await goOnCounting(to, table);
-    copied.push({ table, rows: before.rows });
-    onTable?.({ table, rows: before.rows });
+    const done =
+      left === null ? { table, rows: before.rows } : { table, rows: before.rows + left.there, ahead: left.there };
+    copied.push(done);
+    onTable?.(done);
   }
   return copied;
 }
@@ -103,19 +117,6 @@ async function* cursorOver(postgres: Kysely<unknown>, table: string): AsyncGener
   }
 }
 
-interface Insertion {
-  readonly rows: readonly Row[];
-  /** PostgreSQL is to take the numbers that it would give itself. */
-  readonly isIdentityGiven: boolean;
-}
-
-async function insert(to: Transaction<unknown>, table: string, { rows, isIdentityGiven }: Insertion): Promise<void> {
-  const columns = Object.keys(rows[0] ?? {});
-  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => sql`${row[column]}`))})`);
-  await sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    ${isIdentityGiven ? sql`overriding system value` : sql``} values ${sql.join(values)}`.execute(to);
-}
-
 /** Numbers that the database gives go on after those that were given before. SQLite sees to that itself. */
 async function goOnCounting(to: Transaction<unknown>, table: string): Promise<void> {
   const { rows } = await sql<{ column_name: string }>`select column_name from information_schema.columns
@@ -124,27 +125,4 @@ async function goOnCounting(to: Transaction<unknown>, table: string): Promise<vo
     await sql`select setval(pg_get_serial_sequence(${table}, ${column}),
       coalesce((select max(${sql.ref(column)}) from ${sql.table(table)}), 0) + 1, false)`.execute(to);
   }
-}
-
-/** Of rows in any order. */
-class Digest {
-  rows = 0;
-  #sum = 0n;
-
-  add(row: Row): void {
-    const hash = createHash('sha256');
-    for (const column of Object.keys(row).sort()) hash.update(`${column}=${textOf(row[column])}\0`);
-    this.#sum = BigInt.asUintN(Number(DIGEST_BITS), this.#sum + BigInt(`0x${hash.digest('hex')}`));
-    this.rows += 1;
-  }
-
-  equals(other: Digest): boolean {
-    return this.rows === other.rows && this.#sum === other.#sum;
-  }
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('base64')}`;
-  return `text ${String(value)}`;
 }

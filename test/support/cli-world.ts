@@ -86,6 +86,7 @@ const NO_SERVER: CliContext['server'] = {
   startEdge: () => Promise.reject(new Error('this test runs no edge')),
   pushProgram: () => Promise.reject(new Error('this test pushes no image')),
   checkMove: () => Promise.reject(new Error('this test moves nothing')),
+  bringAhead: () => Promise.reject(new Error('this test moves nothing')),
   moveState: () => Promise.reject(new Error('this test moves nothing')),
   onSignal() {},
   exit() {},

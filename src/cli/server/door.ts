@@ -35,7 +35,9 @@ export interface ServerDoor {
   /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */
   pushProgram(image: ProgramImage): Promise<string>;
   /** Whether the state can be moved, `isServing`: from under the server that runs. Throws what says why not. */
-  checkMove(move: Omit<StateMove, 'onTable'>, isServing: boolean): Promise<void>;
+  checkMove(move: MovedState, isServing: boolean): Promise<void>;
+  /** While the server serves: brings what never changes any more. Answers how many rows. */
+  bringAhead(ahead: Ahead): Promise<number>;
   /** Moves the state between the files of a home and a PostgreSQL while no server is at work: all or nothing, and in force when it resolves. */
   moveState(move: StateMove): Promise<CopiedTable[]>;
 }
@@ -55,13 +57,24 @@ interface RunningEdge {
 interface CopiedTable {
   readonly table: string;
   readonly rows: number;
+  /** Of them were there already. */
+  readonly ahead?: number;
 }
 
-interface StateMove {
+interface MovedState {
   readonly home: string;
   /** postgres://... of the one of the two that is no file. */
   readonly url: string;
   readonly to: 'postgres' | 'sqlite';
+}
+
+interface Ahead extends MovedState {
+  readonly onRows: (rows: number) => void;
+}
+
+interface StateMove extends MovedState {
+  /** bringAhead() was called just before. */
+  readonly isAhead: boolean;
   readonly onTable: (copied: CopiedTable) => void;
 }
 

@@ -19,8 +19,8 @@ export function registerMigrate(command: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-The state: a server that runs stops by itself, and serves again by the same process; meanwhile, for seconds, the API does not
-answer, and the apps stay on the air. Every row is compared where it has come to. Until all of it is there the state stays where it
+The state: logs that are complete are copied while the server serves. Then it stops by itself, and serves again by the same process;
+meanwhile, for seconds, the API does not answer, and the apps stay on the air. Every row is compared where it has come to. Until all of it is there the state stays where it
 was, whatever is cut off. --to sqlite is the way back, with all that has changed since.
 
 Apps: each moves by a rollout, without a failed request, and stays where it is when it does not start there. What cannot be moved is

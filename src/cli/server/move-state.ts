@@ -34,10 +34,14 @@ export async function moveState(cli: Cli, target: string): Promise<void> {
     control = await findPart(cli.context, 'control');
     const isServing = control !== null;
     await cli.during('Looking whether it can be moved', () => server.checkMove(move, isServing));
+    if (isServing)
+      await cli.during('Copying the logs that are complete, while the server serves', (say) =>
+        server.bringAhead({ ...move, onRows: (rows) => say(`${rows} blocks`) }),
+      );
     awayFrom = performance.now();
     if (control !== null) await stop(cli, control);
     tables = await cli.during('Copying', (say) =>
-      server.moveState({ ...move, onTable: ({ table, rows }) => say(`${table}: ${rows}`) }),
+      server.moveState({ ...move, isAhead: isServing, onTable: ({ table, rows }) => say(`${table}: ${rows}`) }),
     );
   } finally {
     await end();
@@ -46,9 +50,10 @@ export async function moveState(cli: Cli, target: string): Promise<void> {
   const isServing = serving !== null && (await cli.during('Starting', () => serves(cli, serving)));
   const awayMs = isServing ? Math.round(performance.now() - awayFrom) : null;
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const ahead = tables.reduce((sum, table) => sum + (table.ahead ?? 0), 0);
   cli.show({ to: move.to, tables, serves: isServing, awayMs }, () =>
     [
-      `${rows} rows of ${tables.length} tables are ${move.to === 'sqlite' ? `in the files of ${move.home}` : 'there'}, each as it was.`,
+      `${rows} rows of ${tables.length} tables are ${move.to === 'sqlite' ? `in the files of ${move.home}` : 'there'}, each as it was.${ahead === 0 ? '' : ` ${ahead} of them were copied while the server served.`}`,
       awayMs === null
         ? 'Now start the server, which goes on with them: tancho server'
         : `The server serves with them; its API was away for ${(awayMs / 1000).toFixed(1)} s.`,

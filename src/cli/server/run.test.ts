@@ -30,6 +30,7 @@ function door(parts: Partial<RunningServer> = {}) {
     startEdge: () => Promise.reject(new Error('this test runs no edge')),
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     checkMove: () => Promise.reject(new Error('this test moves nothing')),
+    bringAhead: () => Promise.reject(new Error('this test moves nothing')),
     moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => server,
     onSignal: (listener) => void listeners.push(listener),
