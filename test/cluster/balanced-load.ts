@@ -12,6 +12,8 @@ export interface LostRequest {
   /** Milliseconds, by performance.now(). */
   readonly begun: number;
   readonly ended: number;
+  /** When its connection to the edge was opened; null: there was none. */
+  readonly connected: number | null;
   readonly why: string;
 }
 
@@ -39,6 +41,7 @@ export class BalancedLoad {
   readonly #options: BalancedLoadOptions;
   readonly #agents: readonly http.Agent[];
   readonly #timer: NodeJS.Timeout;
+  readonly #connected = new WeakMap<object, number>();
   #open = 0;
 
   constructor(options: BalancedLoadOptions) {
@@ -71,11 +74,12 @@ export class BalancedLoad {
     if (away.has(edge) && others > 0) return this.#ask(app, begun, (edge + 1) % edges.length, others - 1);
     const [host = '', port = ''] = edges[edge]?.split(':') ?? [];
     let isOver = false;
+    let connected: number | null = null;
     const over = (why: string | null): void => {
       if (isOver) return;
       isOver = true;
       this.#open--;
-      if (why !== null) this.lost.push({ app, edge, begun, ended: performance.now(), why });
+      if (why !== null) this.lost.push({ app, edge, begun, ended: performance.now(), connected, why });
     };
     const [agent, headers] = [this.#agents[edge], { host: `${app}.localhost` }];
     const sent = http.get({ host, port, path: '/', agent, headers, timeout: ANSWER_MS }, (response) => {
@@ -85,6 +89,15 @@ export class BalancedLoad {
         over(response.statusCode === 200 ? null : `${response.statusCode} ${text.slice(0, 300)}`),
       );
       response.on('error', (error) => over(`while reading: ${error.message}`));
+    });
+    sent.on('socket', (socket) => {
+      const opened = (): number => {
+        const at = this.#connected.get(socket) ?? performance.now();
+        this.#connected.set(socket, at);
+        return at;
+      };
+      if (sent.reusedSocket || !socket.connecting) connected = opened();
+      else socket.once('connect', () => (connected = opened()));
     });
     sent.on('timeout', () => sent.destroy(new Error('no answer')));
     sent.on('error', (error: NodeJS.ErrnoException) => {

@@ -3,8 +3,10 @@ import type { LostRequest } from './balanced-load.ts';
 import type { Kill } from './kills.ts';
 
 export function isExcused(request: LostRequest, kill: Kill): boolean {
-  const wasUnderWay = request.begun <= kill.gone && request.ended >= kill.begun;
-  return wasUnderWay && (kill.hasUnits || kill.edge === request.edge);
+  if (request.ended < kill.begun) return false;
+  if (kill.hasUnits && request.begun <= kill.gone) return true;
+  // What is sent by a connection to an edge that is gone is lost, whenever who sends it hears of that.
+  return kill.edge === request.edge && (request.connected ?? request.begun) <= kill.gone;
 }
 
 /** One line for all that were lost in the same way, for people: `still by edge 0, 12 times from 3.1 s on: 502 Bad Gateway`. */

@@ -49,7 +49,7 @@ export class ChaosWorld {
     this.#ann = parts.ann;
     this.#kills = new Kills({
       ...{ worlds: this.#worlds, edges: EDGES, cluster: parts.cluster, database: parts.database, app: APPS[0] },
-      ...{ namespace: parts.apps.namespace, unwell: () => this.#units() },
+      ...{ namespace: parts.apps.namespace, well: (timeoutMs) => this.#appsWell(timeoutMs) },
       ...{ away: this.#away, restarting: this.#restarting },
     });
     this.#equal = new EqualServers({
@@ -97,41 +97,39 @@ export class ChaosWorld {
 
   /** Each app has its two units, on nodes that are well, as each server says. */
   async allWell(timeoutMs: number): Promise<void> {
-    let seen = '';
-    await until(
-      async () => {
-        seen = await this.#unwell().catch((error: unknown) => String(error));
-        return seen === '';
-      },
-      { what: 'all to be well again', timeoutMs, everyMs: 200, detail: () => seen },
-    );
+    const { nodes, client } = this.#cluster;
+    for (const { name } of nodes)
+      await seenOnce(`${name} to be ready`, timeoutMs, async () =>
+        isReady(await client.get(KINDS.nodes, { name })) ? '' : 'it is not',
+      );
+    await this.#appsWell(timeoutMs);
   }
 
-  async #unwell(): Promise<string> {
-    for (const { name } of this.#cluster.nodes)
-      if (!isReady(await this.#cluster.client.get(KINDS.nodes, { name }))) return `${name} is not ready`;
-    return this.#units();
+  /** One app after the other: while two of them are changed all the time, they may never rest at the same moment. */
+  async #appsWell(timeoutMs: number): Promise<void> {
+    for (const app of APPS) await seenOnce(`${app} to be well again`, timeoutMs, () => this.#unwell(app));
   }
 
-  /** What is wrong with the apps, as each server says; '': nothing. */
-  async #units(): Promise<string> {
+  /** What is wrong with an app, as each server says; '': nothing. */
+  async #unwell(app: string): Promise<string> {
     const { namespace } = this.#apps;
-    for (const world of this.#worlds) {
-      for (const app of APPS) {
+    const { items } = await this.#cluster.client.list(KINDS.pods, { namespace, labels: `${LABELS.app}=${app}` });
+    const pods = items.filter(isPodReady).map((pod) => pod.status?.podIP ?? '');
+    const found = await Promise.all(
+      this.#worlds.map(async (world) => {
         const answer = await world.api('GET', `/apps/${app}`, { token: this.#token });
-        if (answer.status !== 200) return `${app}: ${answer.status} ${answer.text}`;
+        if (answer.status !== 200) return `${answer.status} ${answer.text}`;
         const states = answer.json<{ Units: { State: string }[] }>().Units.map(({ State }) => State);
-        if (states.filter((state) => state === 'started').length < 2) return `${app}: ${states.join(' ')}`;
+        if (states.filter((state) => state === 'started').length < 2) return states.join(' ');
         const { status, text } = await world.fetchApp(app);
-        if (status !== 200) return `${app}: ${status} ${text}`;
-        const { items } = await this.#cluster.client.list(KINDS.pods, { namespace, labels: `${LABELS.app}=${app}` });
-        const pods = items.filter(isPodReady).map((pod) => pod.status?.podIP ?? '');
+        if (status !== 200) return `${status} ${text}`;
         const routes = addressesIn(world.home, app);
-        if (pods.length < 2 || !pods.every((pod) => routes.has(pod)) || routes.size !== pods.length)
-          return `${app}: ${world.edge} sends requests to ${[...routes].join(' ')}, its pods are ${pods.join(' ')}`;
-      }
-    }
-    return '';
+        return pods.length >= 2 && pods.every((pod) => routes.has(pod)) && routes.size === pods.length
+          ? ''
+          : `${world.edge} sends requests to ${[...routes].join(' ')}, its pods are ${pods.join(' ')}`;
+      }),
+    );
+    return found.find((wrong) => wrong !== '') ?? '';
   }
 
   /** What should not be there when nothing goes on: half-done work, pods without units. */
@@ -217,4 +215,14 @@ export class ChaosWorld {
       await client.end();
     }
   }
+}
+
+/** `look` answers what is wrong; '': nothing. */
+async function seenOnce(what: string, timeoutMs: number, look: () => Promise<string>): Promise<void> {
+  let seen = '';
+  const isWell = async (): Promise<boolean> => {
+    seen = await look().catch((error: unknown) => String(error));
+    return seen === '';
+  };
+  await until(isWell, { what, timeoutMs, everyMs: 200, detail: () => seen });
 }

@@ -37,8 +37,8 @@ interface KillsOptions {
   readonly away: Set<number>;
   /** Numbers of servers that are started again here. */
   readonly restarting: Set<number>;
-  /** What is wrong with the apps; '': nothing. */
-  readonly unwell: () => Promise<string>;
+  /** Resolves when nothing is wrong with the apps. */
+  readonly well: (timeoutMs: number) => Promise<void>;
 }
 
 /** Less than a node may say nothing. */
@@ -174,7 +174,7 @@ export class Kills {
 
   /** It comes back when all that it had runs elsewhere. */
   async #lostNode(): Promise<Told> {
-    const { cluster, namespace, app, worlds, unwell } = this.#options;
+    const { cluster, namespace, app, worlds, well } = this.#options;
     const node = this.#someNode();
     const homes = worlds.map(({ home }) => home);
     const timing = new RouteTiming({ client: cluster.client, namespace, app, homes });
@@ -187,10 +187,11 @@ export class Kills {
         const left = items.filter(
           ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.nodeName === node.name,
         );
-        return left.length === 0 && (await unwell().catch(String)) === '';
+        return left.length === 0;
       };
       const what = 'the units of the node to serve elsewhere';
       await until(isElsewhere, { what, timeoutMs: ELSEWHERE_MS, everyMs: 100 });
+      await well(ELSEWHERE_MS);
       // Units may serve before their cluster says that they are ready.
       await until(() => timing.isComplete, { what: 'what takes the place of the lost to be ready', everyMs: 20 });
       const { lostMs, readyMs } = timing.result;
