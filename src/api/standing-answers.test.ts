@@ -157,6 +157,23 @@ describe('the list of apps', () => {
       : [String(answer.status)];
   }
 
+  it('is made of the pieces of the one before, and in the form of whoever asks', async () => {
+    const token = await member('eve@s.test', 'greens');
+    expect(await (await call('GET', '/apps', token)).text()).toBe('[]');
+    for (const name of ['eel', 'elk'])
+      await call('POST', '/apps', token, { name, platform: PLATFORM_NAME, teamOwner: 'greens' });
+    const listed = async (path: string) =>
+      (await call('GET', path, token)).json() as Promise<Record<string, unknown>[]>;
+    const [union, plain, oldest] = [await listed('/apps'), await listed('/a/apps'), await listed('/0.8/apps')];
+    expect([union, plain, oldest].map((list) => list.map(({ Name }) => Name))).toEqual(Array(3).fill(['eel', 'elk']));
+    expect([union, plain, oldest].map(([first]) => 'Pool' in (first ?? {}))).toEqual([true, false, true]);
+    await call('POST', '/apps/elk/cname', token, { cname: ['elk.example.com'] });
+    const after = await listed('/apps');
+    expect(after.map(({ cname }) => cname)).toEqual([undefined, ['elk.example.com']]);
+    expect(after[0]).toEqual(union[0]);
+    expect((await listed('/0.8/apps')).map(({ cname }) => cname)).toEqual([undefined, 'elk.example.com']);
+  });
+
   it('shows a change to the next who asks, and to nobody more than they may see', async () => {
     const [ann, bob] = [await member('ann@s.test', 'reds'), await member('bob@s.test', 'blues')];
     expect([await names(ann), await names(bob)]).toEqual([[], []]);

@@ -17,6 +17,7 @@ import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
 import type { ApiRoute } from '../routes.ts';
 import { demandSize, pendingUpload } from '../upload-body.ts';
 import type { Reply } from './reply.ts';
+import type { Shape } from '../shapes/shape.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
 import type { ShapeName, Variant } from '../variants.ts';
 
@@ -53,10 +54,9 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
   const late = { onLateError: (thrown: unknown): void => void call.failed(thrown) };
   switch (operation.answer) {
     case 'json': {
-      const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
-      const text = await documentOf(admitted, operation.shape, wire);
-      if (operation.stands !== true) return reply.json(text);
-      const bytes = Buffer.from(text);
+      const document = await documentOf(admitted, operation.shape, await operation.handle(context, input));
+      if (operation.stands !== true) return reply.json(document);
+      const bytes = typeof document === 'string' ? Buffer.from(document) : document;
       options.standing?.keep(request, bytes);
       return reply.json(bytes);
     }
@@ -115,13 +115,19 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
 }
 
 /** As the client's age, the shape's schema or, for a bare text, JSON itself has it. */
-async function documentOf({ route: { variant }, request }: Admitted, shape: ShapeName, wire: unknown): Promise<string> {
-  const { serialized } = await serialization();
-  const { schema } = variant.shapes[shape];
+async function documentOf(
+  { route: { variant }, request }: Admitted,
+  name: ShapeName,
+  value: unknown,
+): Promise<string | Buffer> {
+  const { serialized, serializedList } = await serialization();
+  const { schema, pieces, toWire }: Shape<never> = variant.shapes[name];
   if (isOldest(request) && variant.extensions) {
-    const form = oldestForm(shape, () => serialized(schema, wire));
+    const form = oldestForm(name, () => serialized(schema, toWire(value as never)));
     if (form !== null) return form;
   }
+  if (pieces !== undefined) return serializedList(pieces, value as readonly object[]);
+  const wire = toWire(value as never);
   return typeof wire === 'string' ? JSON.stringify(wire) : serialized(schema, wire);
 }
 

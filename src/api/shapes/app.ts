@@ -2,7 +2,7 @@ import { Type } from '../schema.ts';
 import { type AppSettings, NO_SETTINGS } from '../../domain/apps/app-settings.ts';
 import type { AppView } from '../../domain/apps/apps.ts';
 import { planFields, planToWire } from './plan.ts';
-import { shape } from './shape.ts';
+import { shape, standingList } from './shape.ts';
 import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';
 import { ZERO_DATE } from './wire-time.ts';
 
@@ -89,8 +89,7 @@ function settingsToWire({ startCommands, counts, ...settings }: AppSettings) {
   return { ...settings, startCommands: { ...startCommands }, counts: { ...counts } };
 }
 
-const listToWire = (views: readonly AppView[]) => views.map((view) => ({ ...toWire(view), Ip: view.ip }));
-const listUnionToWire = (views: readonly AppView[]) => views.map(toWire);
+const listedToWire = (view: AppView) => ({ ...toWire(view), Ip: view.ip });
 
 export const appWithPool = shape(Type.Object(withPool), toWire);
 export const appPlain = shape(Type.Object(published), toWire);
@@ -125,8 +124,8 @@ export const appUnion = shape(
   }),
   toWire,
 );
-export const appSummaries = shape(Type.Array(Type.Object(listed)), listToWire);
-export const appSummariesUnion = shape(Type.Array(Type.Object(listedUnion)), listUnionToWire);
+export const appSummaries = standingList(Type.Object(listed), listedToWire);
+export const appSummariesUnion = standingList(Type.Object(listedUnion), toWire);
 
 /** Strings only: older clients read this answer into a map of strings. */
 const created = { status: Type.String(), repository_url: Type.String() };

@@ -18,6 +18,18 @@ it('a list reads the units of the apps that are in it, and no others', async () 
   expect(asked).toEqual([ANN.teams]);
 });
 
+it('a list has the same view of an app until something of it is another', async () => {
+  for (const name of ['blog', 'shop']) await world.createApp(name);
+  await world.deploy('shop');
+  const before = await world.useCases.apps.list(ANN);
+  expect((await world.useCases.apps.list(ANN)).map((view, at) => view === before[at])).toEqual([true, true]);
+  const [unit] = before[1]?.units ?? [];
+  await world.machine.store.transact((tx) => tx.updateUnit(unit?.id ?? '', { state: 'error', address: null }));
+  const after = await world.useCases.apps.list(ANN);
+  expect(after.map((view, at) => view === before[at])).toEqual([true, false]);
+  expect(after[1]?.state).toBe('dead');
+});
+
 describe('creating an app', () => {
   it('that fails half-way leaves nothing, so the name can be used', async () => {
     const undo = world.faults.on('gitHost.create', () => Promise.reject(new Error('the disk is away')));

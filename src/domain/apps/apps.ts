@@ -28,6 +28,7 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
 import { appState, servingUnits, type Unit } from '../units/unit.ts';
 import { unitProblems } from '../units/unit-problems.ts';
+import { StandingViews } from './standing-views.ts';
 import type { VolumeWatch } from '../disk/volume-watch.ts';
 
 export interface AppView {
@@ -82,7 +83,7 @@ export interface Apps {
    * quota.exceeded.
    */
   create(caller: Caller, input: NewApp): Promise<AppView>;
-  /** Sorted by name; only those the caller may see. */
+  /** Sorted by name; only those the caller may see. A view that is as it was the last time is the same object. */
   list(caller: Caller, filter?: AppFilter): Promise<AppView[]>;
   info(caller: Caller, name: string): Promise<AppView>;
   /** Errors: app.swapped, unless `force`: then the other app gets its own address back. */
@@ -134,6 +135,8 @@ export function createApps(deps: AppsDeps): Apps {
       ip: settings.publicAddress(),
     };
   }
+
+  const standing = new StandingViews();
 
   return {
     async create(caller, input) {
@@ -190,7 +193,7 @@ export function createApps(deps: AppsDeps): Apps {
       const [apps, units] = await Promise.all([store.apps(teams), store.allUnits(teams)]);
       const byApp = Map.groupBy(units, (unit) => unit.app);
       const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
-      const views = shown.map((app) => view(app, byApp.get(app.name) ?? []));
+      const views = shown.map((app) => standing.of(view(app, byApp.get(app.name) ?? [])));
       const { states } = filter;
       return states === undefined
         ? views

@@ -6,27 +6,46 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing, teamsNotFound } from './faults.ts';
 import { gathered, teamsOf } from './gathered.ts';
+import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { AppsTable, Scope } from './schema.ts';
 
-export function appReader({ db, kind }: Scope): Pick<AppReader, 'app' | 'apps'> {
-  const rows = () =>
-    db
-      .selectFrom('apps')
-      .leftJoin('app_teams', 'app_teams.app', 'apps.name')
-      .selectAll('apps')
-      .select('app_teams.team');
+/** Of an app and one of its teams. */
+const COLUMNS = [
+  ...[
+    'name',
+    'platform',
+    'owner',
+    'team_owner',
+    'pool',
+    'plan',
+    'description',
+    'cname_json',
+    'links_json',
+    'created_at',
+  ],
+  ...['release', 'rollout', 'desired', 'deploys', 'removing', 'stopped_processes_json', 'routed_processes_json'],
+  ...['swapped_with', 'settings_json', 'edge_json', 'custom_data_json', 'team'],
+];
+
+export function knownApps(): KnownGroups<App> {
+  return new KnownGroups((text) => fromRows(rowsOf<AppRow>(text, COLUMNS)));
+}
+
+export function appReader({ db, kind, known }: Scope): Pick<AppReader, 'app' | 'apps'> {
+  const rows = () => db.selectFrom('apps').leftJoin('app_teams', 'app_teams.app', 'apps.name');
   return {
     async app(name) {
-      const found = await rows().where('apps.name', '=', name).orderBy('app_teams.team').execute();
-      return fromRows(found)[0] ?? null;
+      const query = rows().selectAll('apps').select('app_teams.team').where('apps.name', '=', name);
+      return fromRows(await query.execute())[0] ?? null;
     },
     async apps(teams) {
-      let query = rows().orderBy('apps.name').orderBy('app_teams.team');
+      const text = groupText(kind, COLUMNS).as('text');
+      let query = rows().select(['apps.name', text]).groupBy('apps.name').orderBy('apps.name');
       if (teams !== undefined) {
         const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
         query = query.where('apps.name', 'in', shared);
       }
-      return fromRows(await query.execute());
+      return known.apps.of(await query.execute(), teams === undefined);
     },
   };
 }
@@ -106,12 +125,14 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
   };
 }
 
-/** One row per team of an app, the apps and teams in order. */
-function fromRows(rows: readonly (AppsTable & { readonly team: string | null })[]): App[] {
+type AppRow = AppsTable & { readonly team: string | null };
+
+/** One row per team of an app. */
+function fromRows(rows: readonly AppRow[]): App[] {
   return gathered(
     rows,
     ({ name }) => name,
-    (row, all) => fromRow(row, teamsOf(all)),
+    (row, all) => fromRow(row, teamsOf(all).sort()),
   );
 }
 

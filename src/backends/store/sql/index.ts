@@ -13,7 +13,7 @@ import { migrate } from '../../../sql/migrate.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';
-import { appReader, appWriter } from './apps.ts';
+import { appReader, appWriter, knownApps } from './apps.ts';
 import { auditLogReader, auditLogWriter } from './audit-log.ts';
 import { bindingReader, bindingWriter } from './bindings.ts';
 import { certificateReader, certificateWriter } from './certificates.ts';
@@ -44,7 +44,7 @@ import { settingReader, settingWriter } from './settings.ts';
 import { sshKeyReader, sshKeyWriter } from './ssh-keys.ts';
 import { teamReader, teamWriter } from './teams.ts';
 import { transactions } from './transaction.ts';
-import { unitReader, unitWriter } from './units.ts';
+import { knownUnits, unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
 import { bytes, product, versions } from './version.ts';
 import { volumeReader, volumeWriter } from './volumes.ts';
@@ -76,7 +76,8 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
     const database = await openDatabase<Tables>(databaseOptions(options), deps.logger);
     try {
       await migrate(database, migrations(database.kind), () => backUp(options));
-      const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer };
+      const known = { apps: knownApps(), units: knownUnits() };
+      const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer, known };
       await checkSeal(scope, where);
       const transact = transactions(scope);
       const version = versions(scope);

@@ -1,7 +1,10 @@
 /** The tables as the newest migration leaves them. Flags are 0 or 1, times ISO 8601 UTC, `json` columns are JSON text. */
 import type { Generated, Kysely } from 'kysely';
 import type { DatabaseKind } from '../../../sql/database.ts';
+import type { App } from '../../../domain/apps/app.ts';
+import type { Unit } from '../../../domain/units/unit.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import type { KnownGroups } from './known-groups.ts';
 
 export interface Tables {
   apps: AppsTable;
@@ -347,4 +350,6 @@ export interface Scope {
   readonly db: Kysely<Tables>;
   readonly kind: DatabaseKind;
   readonly sealer: Sealer;
+  /** What is read as a whole again and again. */
+  readonly known: { readonly apps: KnownGroups<App>; readonly units: KnownGroups<Unit> };
 }

@@ -4,9 +4,23 @@ import { checkTransition } from '../../../domain/units/unit.ts';
 import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { appNotFound, needing } from './faults.ts';
+import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { Scope, UnitsTable } from './schema.ts';
 
-export function unitReader({ db, kind }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+const COLUMNS = [
+  ...['id', 'app', 'number', 'process', 'release', 'rollout', 'state', 'address_json', 'handle', 'exits'],
+  ...['last_exit_json', 'created_at'],
+];
+
+export function knownUnits(): KnownGroups<Unit> {
+  return new KnownGroups((text) =>
+    rowsOf<UnitsTable>(text, COLUMNS)
+      .map(fromRow)
+      .sort((one, other) => one.index - other.index),
+  );
+}
+
+export function unitReader({ db, kind, known }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
   return {
     async unit(id) {
       const row = await db.selectFrom('units').selectAll().where('id', '=', id).executeTakeFirst();
@@ -17,12 +31,13 @@ export function unitReader({ db, kind }: Scope): Pick<AppReader, 'unit' | 'units
       return rows.map(fromRow);
     },
     async allUnits(teams) {
-      let query = db.selectFrom('units').selectAll().orderBy('app').orderBy('number');
+      const text = groupText(kind, COLUMNS).as('text');
+      let query = db.selectFrom('units').select(['app as name', text]).groupBy('app').orderBy('app');
       if (teams !== undefined) {
         const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
         query = query.where('units.app', 'in', shared);
       }
-      return (await query.execute()).map(fromRow);
+      return known.units.of(await query.execute(), teams === undefined);
     },
   };
 }
