@@ -139,13 +139,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     ready: () => isReady,
   });
   isReady = true;
-  domain.rounds.start();
-  domain.parts.liveness.start();
-  domain.parts.sampler.start();
-  domain.parts.accessLines.start();
-  domain.parts.diskWatch.start();
-  domain.parts.volumeWatch.start();
-  domain.parts.unitSizes.start();
+  startWork(domain);
   const duties = createDuties(domain, backends);
   const takeOver = createTakeOver(recovery, owner);
   const controls = new Controls({ store: opened.store, owner, takeOver, onDuty: duties.start, onLost, logger });
@@ -182,6 +176,18 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       await options.closeLog();
     },
   };
+}
+
+/** What has time until the doors are open. */
+function startWork({ rounds, parts }: Domain): void {
+  void parts.collector.goOn();
+  rounds.start();
+  parts.liveness.start();
+  parts.sampler.start();
+  parts.accessLines.start();
+  parts.diskWatch.start();
+  parts.volumeWatch.start();
+  parts.unitSizes.start();
 }
 
 function portsOf({ ownEdge }: Config, { listen, tlsListen }: Router, { api, ssh }: Doors): number[] {

@@ -71,6 +71,8 @@ const STRAY_GRACE_MS = 1_000;
 /** A stray of a lost node, or a lease of somebody else, may take a minute. */
 const LEAVE_MS = 5_000;
 const LEASE_WAIT_MS = 60_000;
+/** To look after so many is work, also while there is no client. */
+const MANY = 50;
 
 interface Background {
   readonly over: Promise<void>;
@@ -78,8 +80,15 @@ interface Background {
   leave(): Promise<void>;
 }
 
-/** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
+/**
+ * Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`; the output of many units is carried
+ * on when the collector is told to go on.
+ */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Background }> {
+  if ((await deps.store.allUnits()).length >= MANY) {
+    speedUp();
+    deps.collector.hold();
+  }
   await finishPushes(deps);
   const work = await deps.ownership.work();
   const { leftover, revivals, ...recovered } = await takeUpWork(deps, work);
@@ -108,9 +117,6 @@ interface TakenUp {
   readonly revivals: readonly Promise<void>[];
 }
 
-/** To look after so many is work, also while there is no client. */
-const MANY = 50;
-
 /** Finds the units of the work again, all of them where it is null, and finishes or undoes what is unfinished. */
 export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise<TakenUp> {
   const { store } = deps;
@@ -125,7 +131,7 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
     const comeback = comebacks.get(unit.id);
     // Nobody knows where it is: it is started as one that was found dead, which it answers at once.
     if (comeback?.address === null && unit.address !== null) running.delete(unit.id);
-    await takeUp(deps, unit, await releases.of(unit), running.has(unit.id));
+    await takeUp(deps, unit, () => releases.of(unit), running.has(unit.id));
     if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);
   }
   const deploys = (await store.unfinishedDeploys()).filter(({ id }) => work?.deploys.has(id) ?? true);
@@ -142,7 +148,6 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const dead = serving.filter((unit) => !(unit.state === 'started' && running.has(unit.id)));
   const revivals = dead.map((unit) => deps.supervisor.revive(unit));
   const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
-  if (running.size >= MANY) speedUp();
   return { adopted: running.size, interrupted, leftover, revivals };
 }
 
@@ -177,9 +182,14 @@ function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], 
 }
 
 /** Whatever a unit printed is carried on, that of a dead one too; and a dead one does not pass for one that serves. */
-async function takeUp(deps: RecoveryDeps, unit: Unit, release: Release | null, isRunning: boolean): Promise<void> {
+async function takeUp(
+  deps: RecoveryDeps,
+  unit: Unit,
+  releaseOf: () => Promise<Release | null>,
+  isRunning: boolean,
+): Promise<void> {
   const { store, collector } = deps;
-  if (release !== null) collector.attach(unit, release);
+  collector.attach(unit, releaseOf);
   if (!isRunning && unit.state === 'started') await noteDown(store, unit.id);
 }
 

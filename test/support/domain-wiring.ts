@@ -108,6 +108,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
   const ended = { over: Promise.resolve(), leave: () => Promise.resolve() };
   const nothing = { adopted: 0, revived: 0, interrupted: 0, background: ended };
   const { background, ...recovered } = await Promise.race([recovering, faults.crashed.then(() => nothing)]);
+  void parts.collector.goOn();
   const controls = group === null ? null : group.begin(createTakeOver(recovery, owner), logger);
   const say = (): void => {};
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
+import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
 import { expectSound } from '../../../test/support/invariants.ts';
 import { until } from '../../../test/support/until.ts';
 import { PlatformError } from '../errors.ts';
@@ -38,6 +38,29 @@ async function untilPrinted(world: DomainWorld, lines: readonly string[]): Promi
 }
 
 describe('the output of a unit', () => {
+  it('is carried on when that has time, or when the unit is ended', async () => {
+    await inWorld(async (world) => {
+      await world.createApp('blog');
+      for (const app of ['shop', 'blog']) await world.deploy(app);
+      await untilPrinted(world, ['listening']);
+      const { collector } = world.parts;
+      await collector.close();
+      await say(world, 'held');
+      collector.hold();
+      for (const unit of await world.machine.store.allUnits()) {
+        const release = await world.machine.store.release(unit.app, unit.release);
+        collector.attach(unit, async () => release);
+        expect(collector.has(unit.id)).toBe(true);
+      }
+      const cursors: unknown[] = [];
+      world.faults.on('logStore.cursor', ([id]) => void cursors.push(id));
+      await world.useCases.apps.remove(ANN, 'blog', () => {});
+      expect(cursors).toHaveLength(1);
+      await collector.goOn();
+      await untilPrinted(world, ['listening', 'held']);
+    });
+  });
+
   it.each(['before', 'after'] as const)('is stored once, with a crash %s every append', async (moment) => {
     await inWorld(async (first) => {
       await first.deploy('shop');

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
+import { retry } from '../../lib/retry.ts';
 import { speedUp } from '../../lib/small-start.ts';
 import { privateForms } from '../units/private-values.ts';
 import { PlatformError } from '../errors.ts';
@@ -19,6 +20,8 @@ import type { Ownership } from '../controls/ownership.ts';
 import { UnitWriter } from './unit-writer.ts';
 
 const RETRY_MS = 500;
+/** Of outputs that begin together. */
+const AT_ONCE = 50;
 
 interface CollectorDeps {
   readonly provisioner: Provisioner;
@@ -35,6 +38,8 @@ interface CollectorDeps {
 
 interface Task {
   readonly stop: AbortController;
+  /** Lets it begin. */
+  begin: () => void;
   done: Promise<void>;
   /** The unit was started again: there is more to come after the end of what is being read. */
   goesOn: boolean;
@@ -57,6 +62,7 @@ export class Collector {
   readonly #ownership: CollectorDeps['ownership'];
   readonly #rate = new OutputRate();
   readonly #tasks = new Map<string, Task>();
+  #isHeld = false;
 
   constructor(deps: CollectorDeps) {
     this.#provisioner = deps.provisioner;
@@ -68,17 +74,45 @@ export class Collector {
     this.#ownership = deps.ownership;
   }
 
-  /** Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. */
-  attach(unit: Unit, release: Release): void {
+  /** What is attached from now on begins with goOn(), or when somebody waits for its end: thousands of outputs are work that has time. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Begins what was held, a few at a time. */
+  async goOn(): Promise<void> {
+    this.#isHeld = false;
+    let begun = 0;
+    for (const { begin } of [...this.#tasks.values()]) {
+      begin();
+      begun += 1;
+      if (begun % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /**
+   * Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. `releaseOf`: null where there is none
+   * any more, and nothing is carried.
+   */
+  attach(unit: Unit, releaseOf: Release | (() => Promise<Release | null>)): void {
     const known = this.#tasks.get(unit.id);
     if (known !== undefined && !known.stop.signal.aborted) {
       known.goesOn = true;
       return;
     }
-    const task: Task = { stop: new AbortController(), done: Promise.resolve(), goesOn: false };
-    const before = known?.done ?? task.done;
+    const gate = Promise.withResolvers<void>();
+    const task: Task = { stop: new AbortController(), begin: gate.resolve, done: gate.promise, goesOn: false };
+    const before = known?.done;
     this.#tasks.set(unit.id, task);
-    task.done = before.then(() => this.#carry(unit, release, task));
+    // Step by step, so that nothing of a release stays as long as its units print.
+    task.done = gate.promise
+      .then(() => before)
+      .then(() => this.#formsOf(releaseOf, task.stop.signal))
+      .then((forms) => (forms === null ? undefined : this.#carry(unit, forms, task)))
+      .finally(() => {
+        if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
+      });
+    if (!this.#isHeld) task.begin();
   }
 
   /** Whether the unit is attached, and there may be more to come. */
@@ -90,6 +124,7 @@ export class Collector {
   async finish(unitId: string, timeoutMs: number): Promise<void> {
     const task = this.#tasks.get(unitId);
     if (task === undefined) return;
+    task.begin();
     await atMost(timeoutMs, task.done);
     task.stop.abort();
     await task.done;
@@ -98,11 +133,24 @@ export class Collector {
   async close(): Promise<void> {
     const tasks = [...this.#tasks.values()];
     for (const task of tasks) task.stop.abort();
+    for (const task of tasks) task.begin();
     await Promise.all(tasks.map((task) => task.done));
   }
 
-  async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
-    const forms = privateForms(release.env);
+  /** What is private in what it prints; null where there is no release, or nobody wants it any more. */
+  async #formsOf(
+    releaseOf: Release | (() => Promise<Release | null>),
+    signal: AbortSignal,
+  ): Promise<readonly string[] | null> {
+    if (typeof releaseOf !== 'function') return privateForms(releaseOf.env);
+    const onError = (error: unknown): void =>
+      this.#logger.warn({ err: error }, 'reading the release of a unit failed, trying again');
+    const read = retry(releaseOf, { firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS, signal, onError });
+    const release = await read.catch(() => null);
+    return release === null || signal.aborted ? null : privateForms(release.env);
+  }
+
+  async #carry(unit: Unit, forms: readonly string[], task: Task): Promise<void> {
     const writer = new UnitWriter(unit, this.#journal, forms);
     const { signal } = task.stop;
     let after: string | null = null;
@@ -122,7 +170,6 @@ export class Collector {
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
-    if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
   }
 
   async #isOurs({ rollout }: Unit): Promise<boolean> {

@@ -13,8 +13,12 @@ export class ReleasesRead {
 
   of({ app, release }: Pick<Unit, 'app' | 'release'>): Promise<Release | null> {
     const key = `${app} ${release}`;
-    const reading = this.#read.get(key) ?? this.#store.release(app, release);
+    const known = this.#read.get(key);
+    if (known !== undefined) return known;
+    const reading = this.#store.release(app, release);
     this.#read.set(key, reading);
+    // Whoever asks again may have an answer.
+    reading.catch(() => this.#read.delete(key));
     return reading;
   }
 }
