@@ -10,13 +10,12 @@ import type { Collector } from '../logs/collector.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
-import { OWN_EVENT } from '../audit/events.ts';
 import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
 import { healthCheckOf, isRouted } from './routed.ts';
 import { type Unit, type UnitExit, unitName } from './unit.ts';
 import { DOWN, noteDown } from './note-down.ts';
-import { announceDeath } from './announce-death.ts';
+import { LAST_LINES, recordDeath, recordGivenUp } from './record-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Engines } from './engines.ts';
@@ -26,9 +25,7 @@ import { unitSpec } from './unit-spec.ts';
 import type { Say } from '../say.ts';
 
 const LAST_OUTPUT_MS = 2_000;
-const LAST_LINES = 50;
 const FAILED_GRACE_MS = 1_000;
-const MAX_DETAIL = 500;
 /** In one start: nodes are not lost one after the other. */
 const MOST_LOSSES = 5;
 
@@ -133,31 +130,10 @@ export class Units {
     return this.#serial.run(exited.id, () => this.#noteDeath(exited, start !== undefined));
   }
 
-  async #noteDeath(exited: UnitExited, isStartsConcern: boolean): Promise<Unit | null> {
-    const { store, provisioner, now } = this.#deps;
-    const { id, code, signal, outOfMemory } = exited;
-    const outgrown = this.#outgrown.get(id);
-    this.#outgrown.delete(id);
-    const known = await store.unit(id);
-    if (known === null || known.state === 'stopped') return null;
-    const release = await store.release(known.app, known.release);
-    const lines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
-    const why = outgrown === undefined ? {} : ({ reason: outgrown, outgrown: true } as const);
-    const lastExit = { at: now().toISOString(), code, signal, outOfMemory, lastLines: lines, ...why };
-    return store.transact(async (tx) => {
-      const unit = await tx.unit(id);
-      if (unit === null || unit.state === 'stopped') return null;
-      // A start sees to the end of what is to listen; what does not listen had been watched for long enough by then.
-      const hadServed = unit.state === 'started' && !(isStartsConcern && isRouted(release, unit.process));
-      // Why it was ended says more than how.
-      if (unit.state === 'error' && unit.lastExit?.reason !== undefined) return null;
-      const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
-      await tx.updateUnit(id, change);
-      if (!hadServed) return null;
-      const dead = { ...unit, ...change };
-      await announceDeath(tx, dead, lastExit);
-      return dead;
-    });
+  #noteDeath(exited: UnitExited, isStartsConcern: boolean): Promise<Unit | null> {
+    const outgrown = this.#outgrown.get(exited.id) ?? null;
+    this.#outgrown.delete(exited.id);
+    return recordDeath(this.#deps, exited, { outgrown, isStartsConcern });
   }
 
   /**
@@ -165,27 +141,8 @@ export class Units {
    * `error`; null when it does not serve.
    */
   giveUp(id: string, reason: string, why: Pick<UnitExit, 'outgrown'> = {}): Promise<Unit | null> {
-    return this.#serial.run(id, async () => {
-      const { store, provisioner, now } = this.#deps;
-      const known = await store.unit(id);
-      if (known === null || this.#retiring.has(id)) return null;
-      const release = await store.release(known.app, known.release);
-      const lastLines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
-      const at = now().toISOString();
-      const lastExit = { at, code: null, signal: null, outOfMemory: false, reason, lastLines, ...why };
-      return store.transact(async (tx) => {
-        const unit = await tx.unit(id);
-        if (unit?.state !== 'started') return null;
-        const change = { ...DOWN, exits: unit.exits + 1, lastExit };
-        await tx.updateUnit(id, change);
-        const target = `app:${unit.app}`;
-        const detail = `${unit.process} ${unitName(unit)}: ${reason}`.slice(0, MAX_DETAIL);
-        const about = { ...OWN_EVENT, action: 'unit.replace', target, detail };
-        await tx.insertEvent({ id: randomHex(24), at, endedAt: at, ...about });
-        await announceDeath(tx, { ...unit, ...change }, lastExit);
-        return { ...unit, ...change };
-      });
-    });
+    const isWanted = (): boolean => !this.#retiring.has(id);
+    return this.#serial.run(id, () => recordGivenUp(this.#deps, id, { reason, ...why, isWanted }));
   }
 
   /**
