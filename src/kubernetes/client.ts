@@ -93,19 +93,24 @@ export class KubernetesClient {
     where: Where = {},
     { signal, kept }: ListOptions<T> = {},
   ): Promise<Listing<T>> {
-    const items: T[] = [];
-    let from: string | undefined;
-    for (;;) {
-      const text = await this.#transport.ask({
+    const ask = (from?: string): Promise<string> =>
+      this.#transport.ask({
         method: 'GET',
         path: pathOf(kind, where.namespace ?? null),
         query: { ...selectors(where), limit: String(PAGE), continue: from },
         ...(signal !== undefined && { signal }),
       });
-      const page = readList<T>(text);
+    const items: T[] = [];
+    for (let asked = ask(); ;) {
+      const page = readList<T>(await asked);
+      // The server makes the next one while this one is taken apart.
+      if (page.next !== '') {
+        asked = ask(page.next);
+        // It is waited for a moment later, unless that one cannot be read.
+        asked.catch(() => undefined);
+      }
       items.push(...(kept === undefined ? page.items : page.items.map(kept)));
       if (page.next === '') return { items, resourceVersion: page.resourceVersion };
-      from = page.next;
     }
   }
 

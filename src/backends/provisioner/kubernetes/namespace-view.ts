@@ -24,10 +24,13 @@ interface Change<T> {
 
 export class NamespaceView {
   readonly namespace: string;
+  /** Resolves when all that was there is known. */
+  readonly synced: Promise<void>;
   readonly #pods: Following<Pod>;
   readonly #deployments: Following<Deployment>;
   /** Names of pods, by group: there may be thousands, of which each group has a few. */
   readonly #members = new Map<string, Set<string>>();
+  #isSynced = false;
   /** By group. */
   readonly #waiters = new Map<string, Waiters>();
 
@@ -49,10 +52,13 @@ export class NamespaceView {
         for (const group of groups) this.#wake(group);
       },
     });
+    this.synced = Promise.all([this.#deployments.synced, this.#pods.synced]).then(() => {
+      this.#isSynced = true;
+    });
   }
 
-  get synced(): Promise<unknown> {
-    return Promise.all([this.#deployments.synced, this.#pods.synced]);
+  get isSynced(): boolean {
+    return this.#isSynced;
   }
 
   /** Resolves when everything is known, or the cluster was not reached. */

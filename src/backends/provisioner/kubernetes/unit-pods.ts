@@ -10,12 +10,12 @@ import { inTime } from '../../../lib/deadline.ts';
 import type { GroupName, Groups } from './groups.ts';
 import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
 import { NamespaceView } from './namespace-view.ts';
+import { PodAssignment } from './pod-assignment.ts';
 import { isOver, isUnreachable, lastEndOf, lifeOf } from './pod-state.ts';
 import { UnheardUnits } from './unheard-units.ts';
-import { type BookedUnit, bookOf, runningIds, type UnitBook, type UnitEnd } from './unit-book.ts';
+import { type BookedUnit, bookOf, type UnitEnd } from './unit-book.ts';
 
 const REACHED_MS = 20_000;
-const MISSING_MS = 1_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
@@ -43,12 +43,7 @@ export class UnitPods {
   readonly #unheard = new UnheardUnits();
   /** Pods whose loss was told. */
   readonly #lost = new Set<string>();
-  /** Pods of units that are not to be seen, and since when: they may be new, or gone. */
-  readonly #missing = new Map<string, number>();
-  /** Deployments whose pods are being given to units; true: to be looked at once more. */
-  readonly #settling = new Map<string, boolean>();
-  readonly #settle: Groups;
-  #isClosed = false;
+  readonly #assignment: PodAssignment;
   /** As it was when it went, by unit, for who asks afterwards. */
   readonly #lastSeen = new Map<string, Pod>();
   /** By uid of the pod. */
@@ -58,7 +53,8 @@ export class UnitPods {
 
   constructor(options: UnitPodsOptions) {
     this.#options = options;
-    this.#settle = options.groups;
+    const isGone = (id: string, pod: string): boolean => this.#lastSeen.get(id)?.metadata.name === pod;
+    this.#assignment = new PodAssignment({ ...options, isGone });
   }
 
   /** Resolves when everything that is there is known. Throws PlatformError `unavailable` when that takes too long; it is tried on. */
@@ -99,6 +95,8 @@ export class UnitPods {
         onError: (error) => logger.warn({ err: error, namespace }, 'following Kubernetes was interrupted'),
       });
     this.#views.set(namespace, view);
+    if (known === undefined)
+      void view.synced.then(() => view.deployments().forEach(({ metadata }) => this.#assign(namespace, metadata.name)));
     return view;
   }
 
@@ -196,8 +194,13 @@ export class UnitPods {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#assignment.close();
     await Promise.all([...this.#views.values()].map((view) => view.close()));
+  }
+
+  #assign(namespace: string, group: string): void {
+    const view = this.#views.get(namespace);
+    if (view !== undefined) this.#assignment.assign(view, group);
   }
 
   #groupChanged(namespace: string, now: Deployment | null, before: Deployment | null): void {
@@ -222,7 +225,7 @@ export class UnitPods {
   #podChanged(namespace: string, now: Pod | null, before: Pod | null): void {
     const pod = now ?? before;
     if (pod === null) return;
-    this.#missing.delete(pod.metadata.name);
+    this.#assignment.seen(pod.metadata.name);
     if (now === null) this.#unheard.serveNoMore(pod.metadata.name);
     const group = this.#views.get(namespace)?.deployment(pod.metadata.labels?.[LABELS.group] ?? '') ?? null;
     if (group === null) return;
@@ -235,87 +238,6 @@ export class UnitPods {
     } else if (now === null) this.#lost.delete(pod.metadata.name);
     if (now === null) this.#reported.delete(pod.metadata.uid ?? '');
     this.#assign(namespace, group.metadata.name);
-  }
-
-  /** Pods that no unit has, to units that have no pod. Asked for while it is done, it is done once more. */
-  #assign(namespace: string, name: string): void {
-    const key = `${namespace}/${name}`;
-    if (this.#isClosed || this.#settling.has(key)) {
-      this.#settling.set(key, true);
-      return;
-    }
-    const view = this.#views.get(namespace);
-    const group = view?.deployment(name) ?? null;
-    if (view === undefined || group === null || this.#paired(view, name, bookOf(group)) === null) return;
-    this.#settling.set(key, false);
-    void this.#settleGroup(view, name).finally(() => {
-      const isToRepeat = this.#settling.get(key) === true;
-      this.#settling.delete(key);
-      if (isToRepeat) this.#assign(namespace, name);
-    });
-  }
-
-  async #settleGroup(view: NamespaceView, name: string): Promise<void> {
-    const { namespace } = view;
-    try {
-      let pairs = new Map<string, string>();
-      await this.#settle.settle({ namespace, name }, (book) => {
-        pairs = this.#paired(view, name, book) ?? new Map<string, string>();
-        if (pairs.size === 0) return null;
-        return new Map([...book].map(([id, unit]) => [id, { ...unit, pod: pairs.get(id) ?? unit.pod }]));
-      });
-      // For people who look for it there.
-      const label = ([id, pod]: [string, string]): Promise<unknown> =>
-        this.#options.client.patch(
-          KINDS.pods,
-          { name: pod, namespace },
-          { metadata: { labels: { [LABELS.unit]: id } } },
-        );
-      await Promise.all([...pairs].map(label));
-    } catch (error) {
-      if (isStatus(error, 404)) return;
-      this.#options.logger.warn({ err: error, namespace, name }, 'pods could not be given to units');
-      // Nothing else may happen that would be a reason to look again.
-      this.#assignLater(namespace, name);
-    }
-  }
-
-  /** Unit -> pod; null: there is nothing to settle. */
-  #paired(view: NamespaceView, name: string, book: UnitBook): Map<string, string> | null {
-    const taken = new Set([...book.values()].map(({ pod }) => pod));
-    const free = view
-      .pods(name)
-      .filter((pod) => !isOver(pod) && !taken.has(pod.metadata.name))
-      .map(({ metadata }) => metadata.name)
-      .sort();
-    const wanting = runningIds(book).filter((id) => this.#isWithoutPod(view, name, id, book.get(id)?.pod ?? ''));
-    const pairs = wanting.flatMap((id, at): [string, string][] => {
-      const pod = free[at];
-      return pod === undefined ? [] : [[id, pod]];
-    });
-    return pairs.length === 0 ? null : new Map(pairs);
-  }
-
-  /** One that was never seen may be newer than what is known, for a moment. */
-  #isWithoutPod(view: NamespaceView, group: string, id: string, name: string): boolean {
-    if (name === '') return true;
-    const pod = view.pod(name);
-    if (pod !== null) {
-      this.#missing.delete(name);
-      return isOver(pod);
-    }
-    if (this.#lastSeen.get(id)?.metadata.name === name) return true;
-    const since = this.#missing.get(name);
-    if (since === undefined) {
-      this.#missing.set(name, Date.now());
-      this.#assignLater(view.namespace, group);
-      return false;
-    }
-    return Date.now() - since >= MISSING_MS;
-  }
-
-  #assignLater(namespace: string, group: string): void {
-    setTimeout(() => this.#assign(namespace, group), MISSING_MS).unref();
   }
 
   #reportedOf({ metadata: { uid = '', annotations } }: Pod): number {
