@@ -303,7 +303,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_NETWORK',
     default: 'auto',
     description:
-      'Whether each unit has a network of its own: own (it must be possible, or the server does not start), shared (all have the network of the machine), auto (own where this machine allows it: root, iproute2 and nftables).',
+      'Whether each unit has a network of its own: own (it must be possible, or the server does not start), shared (all have the network of the machine), auto (own where this machine allows it: iproute2 and nftables, and root or pasta).',
     parse: parse.choice('auto', 'own', 'shared'),
   },
   networkAllow: {

@@ -70,6 +70,15 @@ export function answersAt(host: '127.0.0.1' | '::1', port: number, { own, foreig
   return listens(own, 6).some(({ reach }) => reach === 'any') && listens(foreign, 4).length === 0;
 }
 
+/** Whether anybody in the network of these processes listens on a port, at all of its addresses or at its loopback of IPv4. */
+export async function isListenedAt(pids: readonly number[], port: number): Promise<boolean> {
+  for (const name of ['tcp', 'tcp6']) {
+    const found = parseListeners(await networkTable(pids, name)).filter((one) => one.port === port);
+    if (found.some(({ reach, family }) => reach === 'any' || (reach === 'loopback' && family === 4))) return true;
+  }
+  return false;
+}
+
 /** All processes of a unit share one network namespace; the first that still lives answers for all. */
 async function networkTable(pids: readonly number[], name: string): Promise<string> {
   for (const pid of pids) {

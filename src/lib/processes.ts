@@ -144,3 +144,12 @@ function readEnvironment(pid: number): Buffer {
 export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
+
+/** Passes over a process that has ended. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

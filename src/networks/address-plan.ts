@@ -33,13 +33,16 @@ export interface AddressPlan {
   readonly gatewayAddress: string;
   /** nft table on the machine. */
   readonly table: string;
+  /** Before the paths of namespaces, where the machine is one of the home's own. */
+  readonly root: string;
 }
 
 /** `base`: the first address of the range. */
-export function addressPlan(scope: string, base: string): AddressPlan {
+export function addressPlan(scope: string, base: string, root = ''): AddressPlan {
   const first = toNumber(base);
   return {
     scope,
+    root,
     range: `${base}/${RANGE_BITS}`,
     standIns: `${base}/${32 - Math.log2(FIRST_UNIT)}`,
     gateway: `tancho-${scope}`,
@@ -62,14 +65,19 @@ export interface UnitPlace {
 
 export const UNIT_INDEXES = { from: FIRST_UNIT, to: FIRST_LINKED - 1 } as const;
 export const LINKED = { from: FIRST_LINKED, to: RANGE_SIZE - 2 } as const;
-export const STAND_INS = { from: FIRST_STAND_IN, to: FIRST_UNIT - 1 } as const;
+/** Where the home has a machine of its own: its own address outside, and the one by which it reaches the loopback of the real one. */
+export const OUTSIDE = { bits: 30, host: 61, own: 62 } as const;
+export const STAND_INS = { from: FIRST_STAND_IN, to: OUTSIDE.host - 2 } as const;
+/** Ports at which units of such a home are reached, one for each network that it has at most. */
+export const DOORS = { from: 16_000, to: 17_023 } as const;
+export const DOOR_INDEXES = { from: FIRST_UNIT, to: FIRST_UNIT + DOORS.to - DOORS.from } as const;
 
 export function unitPlace(plan: AddressPlan, index: number): UnitPlace {
   const namespace = `${plan.gateway}-${index}`;
   return {
     index,
     namespace,
-    path: namespacePath(namespace),
+    path: `${plan.root}${namespacePath(namespace)}`,
     address: addressAt(plan, index),
     link: `u${index}`,
   };
@@ -77,6 +85,11 @@ export function unitPlace(plan: AddressPlan, index: number): UnitPlace {
 
 export function namespacePath(name: string): string {
   return join(NAMESPACES, name);
+}
+
+/** Of a network, by its index. */
+export function doorAt(index: number): number {
+  return DOORS.from + index - DOOR_INDEXES.from;
 }
 
 export function addressAt(plan: Pick<AddressPlan, 'range'>, index: number): string {

@@ -4,7 +4,7 @@ import type { NetworkNote } from './network-notes.ts';
 import type { HomeRules } from './rules.ts';
 import type { NotedLink } from './tenant-links.ts';
 
-type Settings = Pick<HomeRules, 'allowed' | 'resolvers' | 'uids'>;
+type Settings = Pick<HomeRules, 'allowed' | 'resolvers' | 'uids' | 'unreached'>;
 
 interface Noted {
   readonly notes: readonly NetworkNote[];

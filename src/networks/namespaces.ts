@@ -19,37 +19,43 @@ const SETTINGS = '/proc/sys/net';
 const GATEWAY_MAC = '02:00:00:00:00:01';
 const UNIT_MAC = '02:00:00:00:00:02';
 
+/** A machine of a home's own, in which everything is made that root makes on the real one. */
+interface MachineView {
+  /** Where its files are seen from here. */
+  readonly root: string;
+  /** What is put before a command to run it there, in the network at a path, in the machine's for null. */
+  inside(network: string | null): string[];
+}
+
 export class Namespaces {
   readonly tools: NetworkTools;
+  readonly #machine: MachineView | null;
 
-  constructor(tools: NetworkTools) {
+  constructor(tools: NetworkTools, machine: MachineView | null = null) {
     this.tools = tools;
+    this.#machine = machine;
   }
 
   async routes(): Promise<KernelRoute[]> {
-    return JSON.parse(await runTool([this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'])) as KernelRoute[];
+    const argv = [...this.#inside(null), this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'];
+    return JSON.parse(await runTool(argv)) as KernelRoute[];
   }
 
   /** Whether the home's gateway is there as a whole: the route to its range, whichever that is, is made last. */
   hasGateway({ gateway, machineLink, range }: AddressPlan, routes: readonly KernelRoute[]): boolean {
     const size = range.slice(range.indexOf('/'));
-    return (
-      existsSync(namespacePath(gateway)) &&
-      routes.some(({ dev, dst = '' }) => dev === machineLink && dst.endsWith(size))
-    );
+    return this.#exists(gateway) && routes.some(({ dev, dst = '' }) => dev === machineLink && dst.endsWith(size));
   }
 
   async makeGateway(plan: AddressPlan): Promise<void> {
     const { gateway, machineLink, machineAddress, gatewayAddress, range, standIns } = plan;
-    await runTool([this.tools.ip, 'netns', 'add', gateway]);
+    await runTool([...this.#inside(null), this.tools.ip, 'netns', 'add', gateway]);
     await this.#set(gateway, '1', ['ipv6/conf/all/disable_ipv6', 'ipv6/conf/default/disable_ipv6', 'ipv4/ip_forward']);
     await this.#batch(null, [
       `link add ${machineLink} type veth peer name ${UPLINK} netns ${gateway}`,
       `addr add ${machineAddress}/32 dev ${machineLink}`,
     ]);
-    this.#setHere('ipv6/conf', machineLink, 'disable_ipv6');
-    this.#setHere('ipv4/conf', machineLink, 'route_localnet');
-    this.#setHere('ipv4/conf', machineLink, 'forwarding');
+    await this.#setLink(machineLink);
     await this.#batch(null, [
       `link set ${machineLink} up`,
       `route add ${gatewayAddress} dev ${machineLink} src ${machineAddress}`,
@@ -70,7 +76,7 @@ export class Namespaces {
   /** Everything of a home; what is not there is passed over. */
   async removeHome(scope: string): Promise<void> {
     const gateway = `tancho-${scope}`;
-    for (const name of namespaceNames()) {
+    for (const name of this.#names()) {
       if (name.startsWith(`${gateway}-`)) await this.unname(name);
     }
     await this.unname(gateway);
@@ -115,7 +121,7 @@ export class Namespaces {
 
   /** Also cuts off whoever is still inside. What is not there is passed over. */
   async removeUnit(plan: AddressPlan, { namespace, link }: Pick<UnitPlace, 'namespace' | 'link'>): Promise<void> {
-    if (existsSync(namespacePath(plan.gateway))) {
+    if (this.#exists(plan.gateway)) {
       await this.#batch(plan.gateway, [`link del ${link}`]).catch(passIf(/Cannot find device|No such/));
     }
     await this.unname(namespace);
@@ -124,7 +130,7 @@ export class Namespaces {
   /** Null: there is none of that name. */
   inodeOf(namespace: string): number | null {
     try {
-      return statSync(namespacePath(namespace)).ino;
+      return statSync(this.#path(namespace)).ino;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
@@ -144,20 +150,24 @@ export class Namespaces {
 
   /** A table of the machine as nft prints it; null when it is not there. */
   async machineRules(table: string): Promise<string | null> {
-    const printed = await runTool([this.tools.nft, 'list', 'tables', 'ip']);
+    const printed = await runTool([...this.#inside(null), this.tools.nft, 'list', 'tables', 'ip']);
     if (!printed.split('\n').some((line) => line.trim() === `table ip ${table}`)) return null;
-    return runTool([this.tools.nft, '--stateless', 'list', 'table', 'ip', table]);
+    return runTool([...this.#inside(null), this.tools.nft, '--stateless', 'list', 'table', 'ip', table]);
   }
 
   /** Namespaces of the home's units. */
   unitNamespaces(plan: AddressPlan): string[] {
-    return namespaceNames().filter((name) => name.startsWith(`${plan.gateway}-`));
+    return this.#names().filter((name) => name.startsWith(`${plan.gateway}-`));
   }
 
   /** Inodes of the namespaces that any process is in. */
   inhabited(): ReadonlySet<number> {
-    const networks = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? networkOf(name) : []));
-    return new Set(networks);
+    return new Set(allNetworks().map(({ inode }) => inode));
+  }
+
+  /** Processes in the namespaces with these inodes. */
+  inhabitants(inodes: ReadonlySet<number>): number[] {
+    return allNetworks().flatMap(({ pid, inode }) => (inodes.has(inode) ? [pid] : []));
   }
 
   /**
@@ -165,9 +175,9 @@ export class Namespaces {
    * and again.
    */
   async unname(name: string): Promise<void> {
-    if (!existsSync(namespacePath(name))) return;
-    const argv = [this.tools.ip, 'netns', 'del', name];
-    await runTool(argv).catch(passUnless(() => existsSync(namespacePath(name))));
+    if (!this.#exists(name)) return;
+    const argv = [...this.#inside(null), this.tools.ip, 'netns', 'del', name];
+    await runTool(argv).catch(passUnless(() => this.#exists(name)));
   }
 
   async #batch(namespace: string | null, lines: readonly string[]): Promise<void> {
@@ -180,29 +190,58 @@ export class Namespaces {
     await runTool([...this.#inside(namespace), this.tools.tee, ...paths], value);
   }
 
-  #setHere(family: string, link: string, name: string): void {
-    const path = join(SETTINGS, family, link, name);
-    if (existsSync(path)) writeFileSync(path, '1');
+  async #setLink(link: string): Promise<void> {
+    const paths = [
+      `ipv6/conf/${link}/disable_ipv6`,
+      `ipv4/conf/${link}/route_localnet`,
+      `ipv4/conf/${link}/forwarding`,
+    ];
+    if (this.#machine === null) {
+      for (const path of paths.map((name) => join(SETTINGS, name))) if (existsSync(path)) writeFileSync(path, '1');
+      return;
+    }
+    // Its links are not seen from here; the kernel has IPv6 for all networks or for none.
+    const there = paths.filter((name) => existsSync(join(SETTINGS, name.replace(link, 'default'))));
+    const argv = [this.tools.tee, ...there.map((name) => join(SETTINGS, name)), join(SETTINGS, 'ipv4/ip_forward')];
+    await runTool([...this.#inside(null), ...argv], '1');
   }
 
   #inside(namespace: string | null): string[] {
+    if (this.#machine !== null) return this.#machine.inside(namespace === null ? null : this.#path(namespace));
     return namespace === null ? [] : [this.tools.nsenter, `--net=${namespacePath(namespace)}`, '--'];
   }
-}
 
-function namespaceNames(): string[] {
-  try {
-    return readdirSync(dirname(namespacePath('any')));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
+  #path(namespace: string): string {
+    return `${this.#machine?.root ?? ''}${namespacePath(namespace)}`;
+  }
+
+  #exists(namespace: string): boolean {
+    return existsSync(this.#path(namespace));
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(dirname(this.#path('any')));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
   }
 }
 
-function networkOf(pid: string): number[] {
+interface InNetwork {
+  readonly pid: number;
+  readonly inode: number;
+}
+
+function allNetworks(): InNetwork[] {
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? networkOf(name) : []));
+}
+
+function networkOf(pid: string): InNetwork[] {
   try {
     const inode = /^net:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/ns/net`))?.[1];
-    return inode === undefined ? [] : [Number(inode)];
+    return inode === undefined ? [] : [{ pid: Number(pid), inode: Number(inode) }];
   } catch {
     return [];
   }

@@ -19,6 +19,8 @@ export interface NetworkNote {
   readonly local: readonly TransportEndpoint[];
   /** Of its namespace, from when that has no name any more: it lives by those who are in it. */
   readonly inode?: number;
+  /** Port of its sandbox that its door leads to; absent where it leads nowhere, or there is none. */
+  readonly behind?: number;
   /** The platform process that prepared it. */
   readonly by: { readonly pid: number; readonly start: string };
 }
@@ -36,13 +38,16 @@ export class NetworkNotes {
   readonly #self = { pid: process.pid, start: readProcess(process.pid)?.start ?? '' };
   /** By index; there may be thousands, and they are asked for again and again. */
   readonly #known = new Map<number, Known>();
+  readonly #indexes: { readonly from: number; readonly to: number };
   #next: number;
 
-  constructor(directory: string) {
+  /** `indexes`: those that networks have. */
+  constructor(directory: string, indexes: { readonly from: number; readonly to: number } = UNIT_INDEXES) {
     this.#directory = directory;
+    this.#indexes = indexes;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const used = this.all().map(({ index }) => index);
-    this.#next = Math.max(UNIT_INDEXES.from, ...used.map((index) => index + 1));
+    this.#next = Math.max(indexes.from, ...used.map((index) => index + 1));
   }
 
   all(): NetworkNote[] {
@@ -61,14 +66,14 @@ export class NetworkNotes {
     return this.all().find((note) => note.id === id) ?? null;
   }
 
-  /** Takes a free index; goes round all of them before one comes up again. Throws when none is left. */
-  take(): NetworkNote {
-    const { from, to } = UNIT_INDEXES;
+  /** Takes a free index that fits; goes round all of them before one comes up again. Throws when none is left. */
+  take(isFit: (index: number) => boolean = () => true): NetworkNote {
+    const { from, to } = this.#indexes;
     const size = to - from + 1;
     for (let step = 0; step < size; step += 1) {
       const index = from + ((this.#next - from + step) % size);
       const note: NetworkNote = { index, ...NOBODY, by: this.#self };
-      if (!this.#make(note)) continue;
+      if (!isFit(index) || !this.#make(note)) continue;
       this.#next = index + 1;
       return note;
     }

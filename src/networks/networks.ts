@@ -2,19 +2,39 @@
  * A network of its own for every sandbox of a home: a namespace with one link to the home's gateway, a namespace too, whose
  * packet filter decides who reaches what. One network is prepared ahead of need, so that a start only enters it.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { askedTogether } from '../lib/asked-together.ts';
-import { addressAt, type AddressPlan, addressPlan, STAND_INS, type UnitPlace, unitPlace } from './address-plan.ts';
+import {
+  addressAt,
+  type AddressPlan,
+  addressPlan,
+  DOOR_INDEXES,
+  doorAt,
+  UNIT_INDEXES,
+  type UnitPlace,
+  unitPlace,
+} from './address-plan.ts';
 import { homeRules } from './home-rules.ts';
 import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { forward, takeForwardingBack } from './forwarding.ts';
-import { claimRange, clearAbandoned, releaseRange, type KernelRoute } from './range-claims.ts';
-import { parseResolvers } from './resolvers.ts';
+import { CLAIMS, claimRange, clearAbandoned, releaseRange, type KernelRoute } from './range-claims.ts';
+import type { Door } from './rootless/machine-rules.ts';
+import type { OwnMachine } from './rootless/own-machine.ts';
+import { readResolvers } from './resolvers.ts';
+import { StandIns } from './stand-ins.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
-import { type TransportEndpoint, type Forward, gatewayRules, isSameChains, machineRules, unitRules } from './rules.ts';
+import {
+  type TransportEndpoint,
+  type Forward,
+  gatewayRules,
+  isSameChains,
+  machineRules,
+  PROTOCOLS,
+  unitRules,
+} from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
 export interface Service {
@@ -29,6 +49,10 @@ interface OwnNetwork {
 }
 
 export interface EnteredNetwork extends OwnNetwork {
+  /** Port of `address` that openDoor() has lead into it; null: it has that address for itself, and each port is its own. */
+  readonly door: number | null;
+  /** In which a program has to be before it may enter; null: it may. */
+  readonly userNamespace: string | null;
   /** Resolves when what its tenant reaches is open, too; what everybody reaches is before. */
   readonly opened: Promise<void>;
 }
@@ -43,38 +67,44 @@ export interface NetworksOptions {
   readonly allowed: readonly string[];
   /** Reaches units as the user of this process does; null: nobody else does. */
   readonly edgeUser: number | null;
+  /** In which all of it is made, where this process may not do so on the real one. */
+  readonly machine?: OwnMachine;
 }
 
-const RESOLV_CONF = '/etc/resolv.conf';
 const DNS = 53;
-const PROTOCOLS = ['tcp', 'udp'] as const;
 
 export class Networks {
   readonly #options: NetworksOptions;
   readonly #namespaces: Namespaces;
-  readonly #plan: AddressPlan;
+  readonly #machine: OwnMachine | null;
+  #plan: AddressPlan;
   readonly #notes: NetworkNotes;
   readonly #links: TenantLinks;
+  readonly #standIns: StandIns;
   readonly #apply = askedTogether(() => this.#applyRules());
   #prepared: Promise<NetworkNote> | null = null;
   #machineRules = '';
+  #applied: readonly string[] = [];
   #areLinksDue = false;
 
   /** Throws with why when this machine has no such networks. */
   static async open(options: NetworksOptions): Promise<Networks> {
-    const { scope, stateDir } = options;
-    const namespaces = new Namespaces(options.tools);
-    await clearAbandoned((gone) => namespaces.removeHome(gone));
+    const { scope, stateDir, machine } = options;
+    const namespaces = new Namespaces(options.tools, machine);
+    if (machine === undefined) await clearAbandoned((gone) => namespaces.removeHome(gone));
+    const claims = claimsOf(options);
     const named = addressPlan(scope, '0.0.0.0');
-    const notes = new NetworkNotes(join(stateDir, 'networks'));
+    const notes = new NetworkNotes(join(stateDir, 'networks'), machine === undefined ? UNIT_INDEXES : DOOR_INDEXES);
     const routes = await namespaces.routes();
     const hasGateway = namespaces.hasGateway(named, routes);
     if (!hasGateway) {
-      await namespaces.removeHome(scope);
+      if (machine === undefined) await namespaces.removeHome(scope);
+      else await clearMachine(machine, namespaces, notes);
       for (const { index } of notes.all()) notes.remove(index);
-      releaseRange(scope);
+      releaseRange(scope, claims);
     }
-    const plan = addressPlan(scope, claimRange({ scope, stateDir }, routes));
+    const theirs = machine === undefined ? routes : await new Namespaces(options.tools).routes();
+    const plan = addressPlan(scope, claimRange({ scope, stateDir }, theirs, claims), machine?.root);
     const networks = new Networks(options, namespaces, plan, notes);
     try {
       if (!hasGateway) await namespaces.makeGateway(plan);
@@ -88,18 +118,28 @@ export class Networks {
 
   private constructor(options: NetworksOptions, namespaces: Namespaces, plan: AddressPlan, notes: NetworkNotes) {
     this.#options = options;
+    this.#machine = options.machine ?? null;
+    // Where it fails, whoever looks for faults tries it again.
+    if (this.#machine !== null) this.#machine.onLost = () => void this.mend().catch(() => undefined);
     this.#namespaces = namespaces;
     this.#plan = plan;
     this.#notes = notes;
     this.#links = new TenantLinks(join(options.stateDir, 'networks'));
+    this.#standIns = new StandIns(notes, (index) => addressAt(this.#plan, index));
   }
 
   async #begin(routes: readonly KernelRoute[]): Promise<void> {
-    forward(routes);
+    if (this.#machine === null) forward(routes);
+    else await this.#machine.connect(this.#plan);
     await this.#namespaces.limitFlows(this.#plan);
     await this.sweep();
     await this.#apply();
     this.#prepareNext();
+  }
+
+  /** They are made without root, by way of pasta. */
+  get isOnOwnMachine(): boolean {
+    return this.#machine !== null;
   }
 
   #prepareNext(): void {
@@ -108,10 +148,11 @@ export class Networks {
     this.#prepared.catch(() => undefined);
   }
 
-  /** Address of a network in which nothing is; for a trial. */
-  async trialAddress(): Promise<string> {
+  /** Where a network is reached in which nothing is; for a trial. */
+  async trialAddress(): Promise<{ readonly host: string; readonly port: number | null }> {
     this.#prepared ??= this.#prepare();
-    return this.#placeOf(await this.#prepared).address;
+    const { address: host, door: port } = this.#reached(await this.#prepared);
+    return { host, port };
   }
 
   /** A network that the sandbox has until release(). */
@@ -119,7 +160,7 @@ export class Networks {
     const empty = await this.#takePrepared();
     const place = this.#placeOf(empty);
     try {
-      const forwards = [...empty.forwards, ...this.#forwardsTo(services.filter(isLoopback), PROTOCOLS)];
+      const forwards = [...empty.forwards, ...this.#standIns.forwards(services.filter(isLoopback))];
       const endpoints = services.filter((service) => !isLoopback(service)).flatMap(bothProtocols);
       const local = services.flatMap(bothProtocols);
       this.#notes.save({ ...empty, id, tenant, endpoints, forwards, local: [...empty.local, ...local] });
@@ -127,7 +168,8 @@ export class Networks {
       const opened = this.#apply().then(() => this.#prepareNext());
       // Whoever waits for it hears of it.
       opened.catch(() => undefined);
-      return { address: place.address, path: place.path, opened };
+      const userNamespace = this.#machine?.userNamespace ?? null;
+      return { ...this.#reached(empty), path: place.path, userNamespace, opened };
     } catch (error) {
       await this.#remove(empty);
       throw error;
@@ -143,6 +185,19 @@ export class Networks {
     if (inode === null) return;
     this.#notes.save({ ...note, inode });
     await this.#namespaces.unname(namespace);
+  }
+
+  /** From when it resolves on the sandbox's door leads to this port of it, and no other. */
+  async openDoor(id: string, port: number): Promise<void> {
+    const note = this.#notes.of(id);
+    if (note === null || note.behind === port) return;
+    this.#notes.save({ ...note, behind: port });
+    await this.#apply();
+  }
+
+  /** Null: it has no door, or that leads nowhere. */
+  behindDoor(id: string): number | null {
+    return this.#notes.of(id)?.behind ?? null;
   }
 
   /** Who reaches whom beside their own, in place of what was before. Resolves when the packet filter is so. */
@@ -163,8 +218,14 @@ export class Networks {
 
   /** What of the filter on the machine is not as it was made, for people; null: nothing. Somebody may have emptied all of it. */
   async fault(): Promise<string | null> {
-    if (this.#machineRules === '') return null;
-    const there = await this.#namespaces.machineRules(this.#plan.table);
+    const lost = this.#machine?.fault() ?? null;
+    if (lost !== null || this.#machineRules === '') return lost;
+    if ((this.#machine?.addresses() ?? []).join() !== this.#applied.join())
+      return 'this machine has other addresses than before';
+    const there = await this.#namespaces.machineRules(this.#plan.table).catch((error: unknown) => {
+      if (this.#machine?.isHeld !== false) throw error;
+      return null;
+    });
     if (there === null) return 'the packet filter of units is not on the machine any more';
     return isSameChains(this.#machineRules, there)
       ? null
@@ -172,17 +233,24 @@ export class Networks {
   }
 
   /** Makes it as it is to be. */
-  async mend(): Promise<void> {
+  readonly mend = askedTogether(() => this.#mend());
+
+  async #mend(): Promise<void> {
     this.#machineRules = '';
-    forward(await this.#namespaces.routes());
+    if (this.#machine?.isHeld === false) return this.#beginAnew(this.#machine);
+    if (this.#machine === null) forward(await this.#namespaces.routes());
+    else await this.#machine.connect(this.#plan);
     await this.#apply();
   }
 
-  of(id: string): OwnNetwork | null {
-    const note = this.#notes.of(id);
-    if (note === null) return null;
-    const { address, path } = this.#placeOf(note);
-    return { address, path };
+  /** What was in the networks of a machine that has ended reaches nobody any more, and is ended. */
+  async #beginAnew(machine: OwnMachine): Promise<void> {
+    await this.#prepared?.catch(() => undefined);
+    this.#prepared = null;
+    await clearMachine(machine, this.#namespaces, this.#notes);
+    this.#plan = { ...this.#plan, root: machine.root };
+    await this.#namespaces.makeGateway(this.#plan);
+    await this.#begin([]);
   }
 
   /** Unknown id: nothing to do. */
@@ -227,9 +295,10 @@ export class Networks {
     if (prepared) await this.#remove(prepared);
     await this.sweep();
     if (this.#notes.all().length > 0) return;
-    await this.#namespaces.removeHome(this.#plan.scope);
-    releaseRange(this.#plan.scope);
-    takeForwardingBack();
+    if (this.#machine === null) await this.#namespaces.removeHome(this.#plan.scope);
+    else await this.#machine.end();
+    releaseRange(this.#plan.scope, claimsOf(this.#options));
+    if (this.#machine === null) takeForwardingBack();
   }
 
   async #takePrepared(): Promise<NetworkNote> {
@@ -243,10 +312,10 @@ export class Networks {
   }
 
   async #prepare(): Promise<NetworkNote> {
-    const bare = this.#notes.take();
+    const bare = this.#notes.take((index) => this.#machine?.unopened.has(doorAt(index)) !== true);
     try {
-      const resolvers = this.#resolvers().loopback.map((address) => ({ address, port: DNS }));
-      const forwards = this.#forwardsTo(resolvers, PROTOCOLS);
+      const resolvers = readResolvers().loopback.map((address) => ({ address, port: DNS }));
+      const forwards = this.#standIns.forwards(resolvers);
       const note = { ...bare, forwards, local: resolvers.flatMap(bothProtocols) };
       this.#notes.save(note);
       const place = this.#placeOf(note);
@@ -281,62 +350,45 @@ export class Networks {
       { notes: this.#notes.all(), links: this.#links.all() },
       {
         allowed,
-        resolvers: this.#resolvers().others,
+        unreached: this.#machine?.addresses() ?? [],
+        resolvers: readResolvers().others,
         uids: [process.geteuid?.() ?? 0, ...(edgeUser === null ? [] : [edgeUser])],
       },
     );
-    const machine = machineRules(this.#plan, rules);
+    const doors = this.#notes.all().flatMap((note) => this.#doorOf(note));
+    const machine = this.#machine?.rules(this.#plan, rules, doors) ?? machineRules(this.#plan, rules);
     await Promise.all([
       this.#namespaces.filter(this.#plan.gateway, gatewayRules(this.#plan, rules)),
       machine === this.#machineRules ? null : this.#namespaces.filter(null, machine),
     ]);
     this.#machineRules = machine;
+    this.#applied = rules.unreached;
   }
 
-  #forwardsTo(services: readonly Service[], protocols: readonly TransportEndpoint['protocol'][]): Forward[] {
-    return services.flatMap(({ address, port }) => {
-      const standIn = this.#standIn(address);
-      return protocols.map((protocol) => ({ from: address, standIn, protocol, port }));
-    });
+  #doorOf(note: NetworkNote): Door[] {
+    const { index, behind: port } = note;
+    return port === undefined ? [] : [{ door: doorAt(index), address: this.#placeOf(note).address, port }];
   }
 
-  /** The address of the range that stands for a loopback address; the same one as long as any network knows it. */
-  #standIn(loopback: string): string {
-    const own = this.#standIns.get(loopback);
-    if (own !== undefined) return own;
-    const known = new Map(
-      this.#notes.all().flatMap((note) => note.forwards.map(({ from, standIn }) => [from, standIn])),
-    );
-    const given = known.get(loopback);
-    if (given !== undefined) {
-      this.#standIns.set(loopback, given);
-      return given;
-    }
-    const taken = new Set([...known.values(), ...this.#standIns.values()]);
-    for (let index: number = STAND_INS.from; index <= STAND_INS.to; index += 1) {
-      const address = addressAt(this.#plan, index);
-      if (taken.has(address)) continue;
-      this.#standIns.set(loopback, address);
-      return address;
-    }
-    throw new Error(`Apps reach at most ${STAND_INS.to - STAND_INS.from + 1} loopback addresses of this machine.`);
-  }
-
-  /** Given by this process, whether noted yet or not. */
-  readonly #standIns = new Map<string, string>();
-
-  #resolvers(): ReturnType<typeof parseResolvers> {
-    try {
-      return parseResolvers(readFileSync(RESOLV_CONF, 'utf8'));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return parseResolvers('');
-      throw error;
-    }
+  #reached({ index }: NetworkNote): { address: string; door: number | null } {
+    if (this.#machine === null) return { address: addressAt(this.#plan, index), door: null };
+    return { address: this.#machine.doorHost, door: doorAt(index) };
   }
 
   #placeOf({ index }: Pick<NetworkNote, 'index'>): UnitPlace {
     return unitPlace(this.#plan, index);
   }
+}
+
+function claimsOf({ machine, stateDir }: NetworksOptions): string {
+  return machine === undefined ? CLAIMS : join(stateDir, 'networks', 'claims');
+}
+
+/** Nothing is left in it, nor in networks that were of one before. */
+async function clearMachine(machine: OwnMachine, namespaces: Namespaces, notes: NetworkNotes): Promise<void> {
+  const inodes = new Set(notes.all().flatMap(({ inode }) => inode ?? []));
+  await machine.begin(inodes.size === 0 ? [] : namespaces.inhabitants(inodes));
+  for (const { index } of notes.all()) notes.remove(index);
 }
 
 function isLoopback({ address }: Service): boolean {

@@ -1,4 +1,5 @@
-/** Pure: the name servers of /etc/resolv.conf that IPv4 reaches, those on the machine's loopback apart. */
+/** The name servers of /etc/resolv.conf that IPv4 reaches, those on the machine's loopback apart. */
+import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 
 interface Resolvers {
@@ -6,6 +7,18 @@ interface Resolvers {
   readonly others: readonly string[];
 }
 
+const RESOLV_CONF = '/etc/resolv.conf';
+
+export function readResolvers(): Resolvers {
+  try {
+    return parseResolvers(readFileSync(RESOLV_CONF, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return parseResolvers('');
+    throw error;
+  }
+}
+
+/** Pure. */
 export function parseResolvers(text: string): Resolvers {
   const found = text
     .split('\n')

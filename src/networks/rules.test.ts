@@ -7,6 +7,7 @@ const NONE: HomeRules = {
   units: [],
   links: [],
   allowed: [],
+  unreached: [],
   resolvers: [],
   standIns: new Map(),
   local: [],

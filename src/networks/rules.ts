@@ -11,6 +11,8 @@ export interface TransportEndpoint {
   readonly port: number;
 }
 
+export const PROTOCOLS = ['tcp', 'udp'] as const;
+
 interface UnitRules {
   readonly address: string;
   /** The gateway's end of its link. */
@@ -35,6 +37,8 @@ export interface HomeRules {
   readonly links: readonly LinkRules[];
   /** CIDR networks that are open to all although they are private. */
   readonly allowed: readonly string[];
+  /** Addresses of the machine that are not reached; empty where the machine's own rules see to that. */
+  readonly unreached: readonly string[];
   /** The machine's name servers that are not on its loopback. */
   readonly resolvers: readonly string[];
   /** An address of the range -> the loopback address of the machine that it stands for. */
@@ -59,7 +63,7 @@ const LINK_PORT = 80;
 const AS_PLATFORM = 1;
 
 /** Replaces a table as a whole, in one transaction. */
-function whole(name: string, parts: readonly string[]): string {
+export function whole(name: string, parts: readonly string[]): string {
   return [`table ip ${name}`, `delete table ip ${name}`, `table ip ${name} {`, ...parts, '}', ''].join('\n');
 }
 
@@ -69,11 +73,11 @@ function set(name: string, type: string, elements: readonly string[], isInterval
   return [`  set ${name} {`, `    type ${type}`, ...flags, ...listed, '  }'].join('\n');
 }
 
-function chain(name: string, rules: readonly string[]): string {
+export function chain(name: string, rules: readonly string[]): string {
   return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }'].join('\n');
 }
 
-const REFUSED = 'reject with icmp type admin-prohibited';
+export const REFUSED = 'reject with icmp type admin-prohibited';
 
 const FLOWS_TABLE = 'tancho_flows';
 /** Of one address: the kernel has one table of connections for the gateway and one for the machine, and whoever fills them stops all others. */
@@ -137,7 +141,7 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     set('services', 'ipv4_addr . ipv4_addr . inet_proto . inet_service', services),
     set('resolvers', 'ipv4_addr . inet_proto . inet_service', resolvers),
     set('allowed', 'ipv4_addr', home.allowed, true),
-    set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range], true),
+    set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range, ...home.unreached], true),
     set('private', 'ipv4_addr', PRIVATE, true),
     ...reach,
     ...linkChains(plan, home.links),

@@ -6,7 +6,14 @@ import type { SandboxProcess } from './sandbox.ts';
 function started(script: string): SandboxProcess {
   const child = spawn('/bin/sh', ['-c', script], { stdio: 'ignore' });
   const rootPid = child.pid ?? 0;
-  return { child, rootPid, rootStart: '', main: Promise.resolve({ pid: rootPid, start: '' }), address: null };
+  return {
+    child,
+    rootPid,
+    rootStart: '',
+    main: Promise.resolve({ pid: rootPid, start: '' }),
+    address: null,
+    door: null,
+  };
 }
 
 const killing = { kill: async ({ rootPid }: { rootPid: number }) => void process.kill(rootPid, 'SIGKILL') };

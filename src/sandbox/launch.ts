@@ -10,12 +10,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AccountFiles } from './accounts.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { Descriptors, LaunchPlan } from './plan.ts';
-import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
+import {
+  allProcesses,
+  familyOf,
+  isAlive,
+  markedProcesses,
+  namespacePid,
+  readProcess,
+  sendSignal,
+} from '../lib/processes.ts';
 import type { ProcessFacts } from '../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
-import { sendSignal } from './tree.ts';
 
-export type Launched = Omit<SandboxProcess, 'address'>;
+export type Launched = Omit<SandboxProcess, 'address' | 'door'>;
 
 const START_DEADLINE_MS = 15_000;
 const MESSAGE_DEADLINE_MS = 5000;

@@ -113,7 +113,7 @@ export class LevelSandbox implements Sandbox {
       const launched = await this.#launch(scoped, network);
       // What enters its network first of all may still be about to do so elsewhere.
       if (this.level === 'bubblewrap') void this.#networks?.settled(request.id).catch(() => undefined);
-      return { ...launched, address: network?.address ?? null };
+      return { ...launched, address: network?.address ?? null, door: network?.door ?? null };
     } catch (error) {
       await this.kill({ rootPid: 0, rootStart: '', id: request.id }, 'SIGKILL');
       await this.release(request.id);
@@ -128,8 +128,7 @@ export class LevelSandbox implements Sandbox {
     const uid = tenants?.uid(asked.tenant) ?? null;
     const account = this.#account(asked, uid);
     const request = { ...asked, env: { ...named(account.name), ...asked.env } };
-    const within = (plan: LaunchPlan): LaunchPlan =>
-      network === null ? plan : inNetwork(plan, network.path, programs);
+    const within = (plan: LaunchPlan): LaunchPlan => (network === null ? plan : inNetwork(plan, network, programs));
     if (system !== null) {
       const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
       return launchBubblewrap({
@@ -140,7 +139,7 @@ export class LevelSandbox implements Sandbox {
         users: request.manyUsers === true ? userMap(uid ?? 0) : null,
         filterFile: request.manyUsers === true ? null : this.#filterFile,
         accounts: request.root === undefined ? accountFiles(account) : null,
-        plan: (fds) => within(planned(request, { programs, system, uid, entries, fds })),
+        plan: (fds) => within(planned(request, { programs, system, uid, entries, fds, user: userWithin(network) })),
       });
     }
     await network?.opened;
@@ -155,6 +154,14 @@ export class LevelSandbox implements Sandbox {
     if (manyUsers === true) return { name: 'root', uid: 0, gid: 0, home };
     const name = this.level === 'plain' ? machineUserName() : TENANT_NAME;
     return { name, uid: tenant ?? process.getuid?.() ?? 0, gid: tenant ?? process.getgid?.() ?? 0, home };
+  }
+
+  async openDoor(id: string, port: number): Promise<void> {
+    await this.#networks?.openDoor(id, port);
+  }
+
+  behindDoor(id: string): number | null {
+    return this.#networks?.behindDoor(id) ?? null;
   }
 
   userOf(tenant: string): number | null {
@@ -295,6 +302,12 @@ export function scopeOf(stateDir: string): string {
 
 function named(name: string): Record<string, string> {
   return name === '' ? {} : { USER: name, LOGNAME: name };
+}
+
+/** Who the process is where it passes through a user namespace in which it would be root; null: who it is anyway. */
+function userWithin(network: EnteredNetwork | null): BubblewrapFacts['user'] {
+  if (network === null || network.userNamespace === null) return null;
+  return { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 }
 
 function planned(request: SandboxRequest, facts: BubblewrapFacts): LaunchPlan {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planBubblewrap, planPlain, planUser } from './plan.ts';
+import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { SandboxRequest } from './sandbox.ts';
 
 const programs = {
@@ -44,7 +44,7 @@ const asTenant =
 
 describe('bubblewrap', () => {
   it('shows the system read-only and the binds where they are, and ends as the tenant without capabilities', () => {
-    const plan = planBubblewrap(request(), { programs, system, uid: 70_001, fds });
+    const plan = planBubblewrap(request(), { programs, system, uid: 70_001, user: null, fds });
     expect([plan.file, ...plan.args].join(' ')).toBe(
       '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --proc /proc --dev /dev ' +
         '--tmpfs /proc/acpi --remount-ro /proc/acpi --ro-bind /dev/null /proc/keys ' +
@@ -64,7 +64,7 @@ describe('bubblewrap', () => {
 
   it('lets tenants through to what it shows of the system below directories that it makes, also in /tmp', () => {
     const shown = { ...system, directories: ['/usr', '/tmp/clone/.runtime/node'] };
-    const { args } = planBubblewrap(request(), { programs, system: shown, uid: 70_001, fds });
+    const { args } = planBubblewrap(request(), { programs, system: shown, uid: 70_001, user: null, fds });
     expect(args.join(' ')).toContain(
       '--perms 0755 --dir /tmp --perms 0755 --dir /tmp/clone --perms 0755 --dir /tmp/clone/.runtime ' +
         '--ro-bind /tmp/clone/.runtime/node /tmp/clone/.runtime/node',
@@ -73,24 +73,38 @@ describe('bubblewrap', () => {
   });
 
   it('dies with its parent only when asked to', () => {
-    const facts = { programs, system, uid: 70_001, fds };
+    const facts = { programs, system, uid: 70_001, user: null, fds };
     expect(planBubblewrap(request(), facts).args).not.toContain('--die-with-parent');
     expect(planBubblewrap(request({ dieWithParent: true }), facts).args).toContain('--die-with-parent');
   });
 
   it('needs no privileges for an ordinary user', () => {
-    const { args } = planBubblewrap(request(), { programs, system, uid: null, fds });
+    const { args } = planBubblewrap(request(), { programs, system, uid: null, user: null, fds });
     expect(args).not.toContain('--cap-add');
     const inner = '/usr/bin/prlimit --core=0 --nproc=4096 -- /bin/sh -c node app.js';
     expect(args.slice(args.indexOf('--') + 1).join(' ')).toBe(inner);
   });
 
+  it('is who it is also where it passes through a user namespace in which it would be root, and has no capability of that', () => {
+    const user = { uid: 1000, gid: 1001 };
+    const plan = planBubblewrap(request(), { programs, system, uid: null, user, fds });
+    expect(plan.args.join(' ')).toContain(' --unshare-user --uid 1000 --gid 1001 --cap-drop ALL ');
+    const place = { path: '/proc/7/root/run/netns/n', userNamespace: '/proc/7/ns/user' };
+    const { file, args } = inNetwork(plan, place, programs);
+    expect([file, ...args].join(' ')).toMatch(
+      /^\/usr\/bin\/nsenter --preserve-credentials --user=\/proc\/7\/ns\/user --net=\/proc\/7\/root\/run\/netns\/n -- \/usr\/bin\/bwrap /,
+    );
+    const root = { directory: '/image', uid: 5, gid: 6 };
+    const image = planBubblewrap(request({ root }), { programs, system, uid: null, user, entries: [], fds });
+    expect(image.args.join(' ')).toContain(' --unshare-user --uid 5 --gid 6 --cap-drop ALL ');
+  });
+
   it('keeps variables that load code away from itself, which is outside of the sandbox, not from the app', () => {
     const env = { LD_PRELOAD: '/app/evil.so', DATABASE_URL: 'secret' };
-    const plan = planBubblewrap(request({ env }), { programs, system, uid: null, fds });
+    const plan = planBubblewrap(request({ env }), { programs, system, uid: null, user: null, fds });
     expect(plan.env).toEqual({ DATABASE_URL: 'secret', TANCHO_SANDBOX: 'u1' });
     expect(plan.args.join(' ')).toContain(' --setenv LD_PRELOAD /app/evil.so --info-fd ');
-    const privileged = planBubblewrap(request({ env }), { programs, system, uid: 70_001, fds });
+    const privileged = planBubblewrap(request({ env }), { programs, system, uid: 70_001, user: null, fds });
     expect(privileged.env).toEqual(plan.env);
     expect(privileged.args.join(' ')).toContain(' -- /usr/bin/env LD_PRELOAD=/app/evil.so /bin/sh');
   });
@@ -108,7 +122,7 @@ describe('bubblewrap', () => {
       { name: 'usr', target: null },
     ];
     const changes = { root, binds, cwd: '/srv', argv: ['/app'], env: { A: 'b', LD_PRELOAD: 'x.so' } };
-    const plan = planBubblewrap(request(changes), { programs, system, uid: 70_001, entries, fds });
+    const plan = planBubblewrap(request(changes), { programs, system, uid: 70_001, user: null, entries, fds });
     const inner = (place: (path: string, short: string) => string): string =>
       '--unshare-pid --unshare-ipc --unshare-uts --new-session --unshare-user --uid 33 --gid 34 --symlink usr/bin /bin ' +
       `--bind ${place('/home/tancho/slugs/a/code', 'root')}/usr /usr --proc /proc --dev /dev ` +
@@ -125,7 +139,7 @@ describe('bubblewrap', () => {
         `--chdir / -- ${asTenant} -- /usr/bin/bwrap ${inner((_, short) => `/.sandbox/${short}`)}`,
     );
     expect(plan.env).toEqual({ A: 'b', TANCHO_SANDBOX: 'u1' });
-    const own = planBubblewrap(request(changes), { programs, system, uid: null, entries, fds });
+    const own = planBubblewrap(request(changes), { programs, system, uid: null, user: null, entries, fds });
     expect([own.file, ...own.args].join(' ')).toBe(`/usr/bin/bwrap ${inner((path) => path)}`);
   });
 
@@ -138,7 +152,14 @@ describe('bubblewrap', () => {
     ];
     const entries = [{ name: 'var', target: null }];
     const changes = { root, binds, cwd: '/var/tancho/slugs/a/code', argv: ['/app'] };
-    const text = planBubblewrap(request(changes), { programs, system, uid: 70_001, entries, fds }).args.join(' ');
+    const text = planBubblewrap(request(changes), {
+      programs,
+      system,
+      uid: 70_001,
+      user: null,
+      entries,
+      fds,
+    }).args.join(' ');
     expect(text).toContain('--ro-bind /var/tancho/bases/5/root /.sandbox/root');
     expect(text).not.toContain('/.sandbox/1 ');
     expect(text).toContain('--ro-bind /.sandbox/root/var /var');

@@ -1,6 +1,7 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
 import { join } from 'node:path';
 import { SANDBOX_MARK } from '../lib/processes.ts';
+import type { EnteredNetwork } from '../networks/networks.ts';
 import type { RootEntry } from './root-entries.ts';
 import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 
@@ -44,16 +45,18 @@ export interface BubblewrapFacts {
   readonly system: SystemView;
   /** Null: the process keeps the uid of whoever runs the platform. */
   readonly uid: number | null;
+  /** Who it is to itself, in a user namespace of its own; null: that is for the machine to say. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
   /** Of the request's root. */
   readonly entries?: readonly RootEntry[];
   readonly fds: Descriptors;
 }
 
 export const TMPFS_BYTES = 512 * 1024 * 1024;
+const NO_CAPABILITIES = ['--cap-drop', 'ALL'];
 /** Those by which a program becomes a tenant and enters what is the tenant's. */
 export const KEPT_CAPABILITIES = [
-  '--cap-drop',
-  'ALL',
+  ...NO_CAPABILITIES,
   ...['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH'].flatMap((name) => ['--cap-add', `CAP_${name}`]),
 ];
 /** Where a tenant finds what lies in directories that it may not enter. */
@@ -70,8 +73,10 @@ const LOADER_VARIABLE =
 
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): LaunchPlan {
   if (request.root !== undefined) return planRoot(request, request.root, facts);
-  const { programs, system, uid, fds } = facts;
-  const args = [...namespaces(request), ...kernelArguments(system)];
+  const { programs, system, uid, user, fds } = facts;
+  const own =
+    user === null ? [] : ['--unshare-user', '--uid', `${user.uid}`, '--gid', `${user.gid}`, ...NO_CAPABILITIES];
+  const args = [...namespaces(request), ...own, ...kernelArguments(system)];
   // Before what is shown of the machine, which may lie below /tmp.
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   args.push(...systemArguments(system, fds.accounts), ...bindArguments(request.binds));
@@ -119,9 +124,10 @@ function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapF
 function rootArguments(
   request: SandboxRequest,
   root: SandboxRoot,
-  { fds, system, entries = [] }: BubblewrapFacts,
+  { fds, system, user, entries = [] }: BubblewrapFacts,
 ): string[] {
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
+  if (user !== null) args.push(...NO_CAPABILITIES);
   const emptied = request.binds.flatMap(({ path, at = path, isEmpty }) => (isEmpty === true ? [at] : []));
   const isInside = (at: string): boolean => emptied.some((place) => at === place || at.startsWith(`${place}/`));
   const covering = request.binds.filter(({ within, path, at = path }) => within !== true && !isInside(at));
@@ -190,9 +196,14 @@ export function planPlain(request: SandboxRequest, programs: SandboxPrograms): L
   return { file, args, env: marked(request.env, request.id) };
 }
 
-/** The same in the network at a path. */
-export function inNetwork(plan: LaunchPlan, path: string, { nsenter }: SandboxPrograms): LaunchPlan {
-  return { ...plan, file: required(nsenter), args: [`--net=${path}`, '--', plan.file, ...plan.args] };
+/** The same in a network. */
+export function inNetwork(
+  plan: LaunchPlan,
+  { path, userNamespace }: Pick<EnteredNetwork, 'path' | 'userNamespace'>,
+  { nsenter }: SandboxPrograms,
+): LaunchPlan {
+  const first = userNamespace === null ? [] : ['--preserve-credentials', `--user=${userNamespace}`];
+  return { ...plan, file: required(nsenter), args: [...first, `--net=${path}`, '--', plan.file, ...plan.args] };
 }
 
 /** The request's argv behind the programs that become the uid and give up every privilege. */

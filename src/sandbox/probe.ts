@@ -236,7 +236,7 @@ function describe(
   const limits = (['memory', 'cpu', 'pids'] as const).filter((name) => cgroups?.has(name));
   if (cgroups === null || limits.length === 0) parts.push(`no kernel limits: ${why}`);
   else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
-  if (typeof networks !== 'string') parts.push('networks: own');
+  if (typeof networks !== 'string') parts.push(networks.isOnOwnMachine ? 'networks: own (pasta)' : 'networks: own');
   else if (isolation.level !== 'plain') parts.push(`networks: shared with the machine, for ${networks}`);
   if (isolation.level === 'bubblewrap') {
     parts.push(

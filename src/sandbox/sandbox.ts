@@ -75,6 +75,8 @@ export interface SandboxProcess {
   readonly main: Promise<{ readonly pid: number; readonly start: string }>;
   /** Where it is reached from this machine; null where it shares the machine's network. */
   readonly address: string | null;
+  /** The port of `address` that openDoor() has lead into it; null: its own ports are those of the address. */
+  readonly door: number | null;
 }
 
 /** What finds a tree of processes again; rootPid 0 when only the id is known. */
@@ -107,6 +109,10 @@ export interface Sandbox {
   own(path: string, tenant: string): Promise<void>;
   /** Lets the tenant read in a directory of the platform's, and no other tenant, where the level has tenants; else nothing. */
   admit(path: string, tenant: string): Promise<void>;
+  /** From when it resolves on the door of a sandbox leads to this port of it, in place of the one before; nothing where it has none. */
+  openDoor(id: string, port: number): Promise<void>;
+  /** Where its door leads to; null: nowhere, or it has none. */
+  behindDoor(id: string): number | null;
   /** Signals every process of the tree. */
   kill(process: SandboxTree, signal: NodeJS.Signals): Promise<void>;
   /** True while any process of the tree is alive. */

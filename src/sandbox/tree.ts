@@ -1,6 +1,6 @@
 /** The processes of one sandbox: which they are, whether any lives, and signals to all of them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from '../lib/processes.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, readProcess, sendSignal } from '../lib/processes.ts';
 import { SurvivesKill } from '../lib/survives-kill.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { SandboxTree } from './sandbox.ts';
@@ -61,14 +61,5 @@ export async function signalTree(tree: SandboxTree, facts: TreeFacts, signal: No
     if (!treeAlive(tree, facts)) return;
     if (Date.now() > deadline) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
     await delay(pause);
-  }
-}
-
-/** Passes over a process that has ended. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -42,9 +42,10 @@ const flood = async (count) => {
   socket.close();
   return 'sent';
 };
+const ownAddress = () => Object.values(require('node:os').networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count) };
+  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress };
   console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
@@ -53,10 +54,16 @@ export interface NetworkApp {
   readonly id: string;
   readonly tenant: string;
   readonly address: string;
+  /** Port of the address that leads to it; null: each of its own does. */
+  readonly door: number | null;
+  /** Resolves when its process has ended. */
+  readonly ended: Promise<void>;
   readonly lines: string[];
   to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
   /** The abstract socket of another one, by its id, or the one that all have (`test`). */
   abstract(name: string): Promise<string>;
+  /** Its address, as itself sees it. */
+  own(): Promise<string>;
   /** Begins so many calls by UDP to nobody; resolves when they have left. */
   flood(count: number): Promise<string>;
   end(): Promise<void>;
@@ -78,7 +85,7 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
   if (!existsSync(code)) mkdirSync(code);
   writeFileSync(join(code, 'app.js'), APP);
   await from.own(code, tenant);
-  const { child, address, ...tree } = await from.spawn({
+  const { child, address, door, ...tree } = await from.spawn({
     argv: ['/usr/bin/env', 'node', 'app.js'],
     cwd: code,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', TEST_NAME: id },
@@ -109,9 +116,12 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
     id,
     tenant,
     address: address ?? '',
+    door,
+    ended: new Promise((resolve) => child.once('exit', () => resolve())),
     lines,
     to: ask,
     abstract: (name) => ask('abstract', name, 0),
+    own: () => ask('own', '', 0),
     flood: (count) => ask('flood', '', count),
     async end() {
       await from.kill({ ...tree, id }, 'SIGKILL');

@@ -50,10 +50,16 @@ export class PlainSandbox implements Sandbox {
     });
     if (child.pid === undefined) await once(child, 'spawn');
     const pid = child.pid ?? 0;
-    return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }), address: null };
+    return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }), address: null, door: null };
   }
 
   prefer(): void {}
+
+  async openDoor(): Promise<void> {}
+
+  behindDoor(): null {
+    return null;
+  }
 
   onNoted(): () => void {
     return () => undefined;

@@ -11,7 +11,7 @@ export interface NetworksHealerDeps {
 export function createNetworksHealer({ provisioner, logger }: NetworksHealerDeps): Healer {
   return {
     name: 'networks',
-    description: 'restores the packet filter of units where somebody else has changed it',
+    description: 'restores the networks of units where somebody else has changed them',
 
     async find() {
       const problem = await provisioner.networkFault();
@@ -19,9 +19,9 @@ export function createNetworksHealer({ provisioner, logger }: NetworksHealerDeps
     },
 
     async heal({ problem }) {
-      logger.warn({ problem }, 'the packet filter of units is made anew');
+      logger.warn({ problem }, 'the networks of units are made anew');
       await provisioner.mendNetworks();
-      return 'The packet filter of units is as it was made.';
+      return 'The networks of units are as they were made.';
     },
   };
 }

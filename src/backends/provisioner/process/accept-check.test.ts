@@ -1,5 +1,6 @@
-import { getEventListeners } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { spawn } from 'node:child_process';
+import { getEventListeners, once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { AcceptCheck, parseUnaccepted } from './accept-check.ts';
@@ -17,7 +18,7 @@ afterEach(async () => {
 });
 
 function probe(check: AcceptCheck, port: number, timeoutMs: number, pids = () => Promise.resolve([process.pid])) {
-  return check.probe({ address: { host: '127.0.0.1', port }, timeoutMs, pids, signal: NEVER });
+  return check.probe({ address: { host: '127.0.0.1', port }, behind: null, timeoutMs, pids, signal: NEVER });
 }
 
 it('reads from the table who waits to be accepted', () => {
@@ -86,4 +87,31 @@ it('asks the kernel only about a listener that keeps what the client has closed'
   const keeping = await listen((socket) => sockets.add(socket.resume()), true);
   expect(await probe(new AcceptCheck(), keeping, 60_000, pids)).toEqual({ kind: 'well' });
   expect(looks).toBeGreaterThan(0);
+});
+
+it('looks behind a door, where connections are taken before the unit is asked', async () => {
+  const code = `const server = require('node:net').createServer({ allowHalfOpen: true }, (s) => s.resume());
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  const unit = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const behind = Number(String((await once(unit.stdout, 'data'))[0]));
+    server = createServer({ allowHalfOpen: true }, (socket) => {
+      const inner = connect({ host: '127.0.0.1', port: behind, allowHalfOpen: true });
+      for (const one of [socket, inner]) sockets.add(one.on('error', () => undefined));
+      socket.pipe(inner).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const check = new AcceptCheck();
+    const pids = (): Promise<number[]> => Promise.resolve([unit.pid ?? 0]);
+    const look = (timeoutMs: number) =>
+      check.probe({ address: { host: '127.0.0.1', port }, behind, timeoutMs, pids, signal: NEVER });
+    expect(await look(60_000)).toEqual({ kind: 'well' });
+    unit.kill('SIGSTOP');
+    expect(await look(1_000)).toMatchObject({ kind: 'unwell' });
+    unit.kill('SIGCONT');
+    expect(await look(60_000)).toEqual({ kind: 'well' });
+  } finally {
+    unit.kill('SIGKILL');
+  }
 });

@@ -21,6 +21,8 @@ const MAX_WAITING = 64;
 
 interface AcceptProbe {
   readonly address: Address;
+  /** The unit's own port, where `address` is a door to it; null: they are the same. */
+  readonly behind: number | null;
   readonly timeoutMs: number;
   /** Of the unit; the first that lives tells in whose network it is. */
   readonly pids: () => Promise<readonly number[]>;
@@ -41,6 +43,7 @@ export class AcceptCheck {
     const socket = await open(probe);
     const local = socket?.localPort;
     let isClosed = false;
+    let seen: ReadonlySet<number> = NOBODY;
     /** Looks that told nothing: the process that was asked about may just have ended. */
     let unread = 0;
     const closed = new Promise<void>((resolve) => {
@@ -58,23 +61,27 @@ export class AcceptCheck {
           this.#waiting = [];
           return { kind: 'well' };
         }
-        const unaccepted = await unacceptedOf(await probe.pids(), address.port);
+        const unaccepted = await unacceptedOf(await probe.pids(), probe.behind ?? address.port);
         if (unaccepted === null) {
           if (unread++ > 0) return { kind: 'unknown' };
           continue;
         }
         const isLate = this.#waiting.some((port) => !unaccepted.has(port));
-        if (isLate || (local !== undefined && !unaccepted.has(local))) {
+        const isAccepted =
+          probe.behind === null ? local !== undefined && !unaccepted.has(local) : unaccepted.size === 0;
+        if (isLate || isAccepted) {
           this.#waiting = [];
           return { kind: 'well' };
         }
+        seen = unaccepted;
         if (socket === null || performance.now() >= deadline) break;
       }
     } finally {
       socket?.destroy();
     }
     if (local === undefined) return { kind: 'unwell', detail: 'it takes no connections' };
-    this.#waiting = [...this.#waiting, local].slice(-MAX_WAITING);
+    // What comes by a door has another port there, as many others have that nobody has accepted yet.
+    this.#waiting = (probe.behind === null ? [...this.#waiting, local] : [...seen]).slice(-MAX_WAITING);
     return { kind: 'unwell', detail: `it accepted no connection within ${timeoutMs / 1000} seconds` };
   }
 }

@@ -5,7 +5,7 @@ import type { LiveUnit } from './live-unit.ts';
 import type { Candidate } from './readiness.ts';
 
 interface CandidateSources {
-  readonly sandbox: Pick<Sandbox, 'pids'>;
+  readonly sandbox: Pick<Sandbox, 'pids' | 'openDoor'>;
   readonly artifacts: Artifacts;
   /** What it runs; absent where that is no longer known. */
   readonly artifact: string | undefined;
@@ -14,11 +14,12 @@ interface CandidateSources {
 
 export function candidateOf(unit: LiveUnit, sources: CandidateSources): Candidate {
   const { sandbox, artifacts, artifact, lastLines } = sources;
-  const { process, port, address = null, exposed = [] } = unit.record;
+  const { id, process, port, address = null, door = null, exposed = [] } = unit.record;
   return {
     process,
     port,
     address,
+    ...(door !== null && { door: { port: door, open: (port: number) => sandbox.openDoor(id, port) } }),
     exposed,
     gone: unit.gone,
     pids: () => sandbox.pids(unit.tree),

@@ -1,5 +1,7 @@
 /** Two apps of the process provisioner, one linked to the other: what its processes are told, and that it is so. */
 import { expect, it } from 'vitest';
+import { linkApps } from './linked-names.ts';
+import type { LinkedTenant } from '../../../networks/tenant-links.ts';
 import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
 import { NEVER, SERVES, UNLIMITED } from '../conformance-suite.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
@@ -54,4 +56,18 @@ it('processes find a linked app by its name, which other apps do not know', asyn
     await world.dispose();
     await level.dispose();
   }
+});
+
+it('who is linked to a unit that is reached by a door comes to its own port', async () => {
+  const asked: LinkedTenant[] = [];
+  const sandbox = {
+    link: async (tenants: readonly LinkedTenant[]): Promise<void> => void asked.push(...tenants),
+    behindDoor: (id: string): number | null => (id === 'shop-1' ? 3000 : null),
+  };
+  const targets = ['shop-1', 'shop-2'].map((unit) => ({ unit, port: 16_004 }));
+  await linkApps(sandbox, [{ app: 'shop', from: ['blog'], targets }]);
+  expect(asked[0]?.targets).toEqual([
+    { id: 'shop-1', port: 3000 },
+    { id: 'shop-2', port: 16_004 },
+  ]);
 });

@@ -32,10 +32,15 @@ export async function linkedNames(
 }
 
 /** To the sandbox, apps are tenants and units are what it started under their ids. */
-export async function linkApps(sandbox: Pick<Sandbox, 'link'>, apps: readonly LinkedApp[]): Promise<void> {
+export async function linkApps(
+  sandbox: Pick<Sandbox, 'link' | 'behindDoor'>,
+  apps: readonly LinkedApp[],
+): Promise<void> {
   await sandbox.link(
     apps.map(({ app, from, targets }) => {
-      return { tenant: app, from, targets: targets.map(({ unit, port }) => ({ id: unit, port })) };
+      // Who is linked to it comes from within the networks, not by its door.
+      const own = targets.map(({ unit, port }) => ({ id: unit, port: sandbox.behindDoor(unit) ?? port }));
+      return { tenant: app, from, targets: own };
     }),
   );
 }

@@ -72,13 +72,13 @@ export class LiveUnit {
   }
 
   seen(): SeenUnit {
-    const { id, app, rootPid, port, address, exit } = this.record;
+    const { id, app, rootPid, port, address, door, exit } = this.record;
     const own = { id, app, node: hostname() };
     if (!this.isDead && rootPid > 0) {
       return {
         ...own,
         state: 'running',
-        address: port === null ? null : { host: address ?? LOOPBACK, port },
+        address: port === null ? null : { host: address ?? LOOPBACK, port: door ?? port },
         reason: '',
       };
     }
@@ -130,7 +130,7 @@ export class LiveUnit {
 
   /** The unit lives, and the end of our own child will tell of its death. */
   async live(
-    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart' | 'address'>,
+    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart' | 'address' | 'door'>,
     ended: Promise<ExitStatus>,
   ): Promise<void> {
     this.#isParent = true;

@@ -202,7 +202,8 @@ class ProcessProvisioner implements Provisioner {
     if (unit === undefined || unit.isDead) return { kind: 'unknown' };
     if (probe.kind === 'http') return probeHttp(probe, signal);
     const { address, timeoutMs } = probe;
-    return unit.accepts.probe({ address, timeoutMs, signal, pids: () => unit.networkPids() });
+    const behind = this.#sandbox.behindDoor(id);
+    return unit.accepts.probe({ address, behind, timeoutMs, signal, pids: () => unit.networkPids() });
   }
 
   async stop(id: string, graceMs: number, isToComeBack = false): Promise<void> {

@@ -7,7 +7,7 @@ import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { checkOnce } from '../http-check.ts';
-import { answersAt, listenersOf } from '../../../lib/listeners.ts';
+import { answersAt, isListenedAt, listenersOf } from '../../../lib/listeners.ts';
 import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
 import type { Say } from '../../../domain/say.ts';
@@ -18,6 +18,8 @@ export interface Candidate {
   readonly port: number | null;
   /** Of its own network; null where it shares the machine's. */
   readonly address: string | null;
+  /** Port of `address` by which one of its own is reached, once it has been opened for that; absent: each is reached by itself. */
+  readonly door?: { readonly port: number; open(port: number): Promise<void> };
   /** Resolves when the unit is dead. */
   readonly gone: Promise<Omit<UnitExited, 'id'>>;
   pids(): Promise<number[]>;
@@ -52,6 +54,13 @@ interface Stop {
   readonly exit?: Omit<UnitExited, 'id'>;
 }
 
+/** Where a port of a unit is reached. */
+interface Reached {
+  readonly address: Address;
+  /** The port. */
+  readonly own: number;
+}
+
 let waiting = 0;
 
 function rarely(ms: number): number {
@@ -65,13 +74,14 @@ export async function waitReady(
 ): Promise<Address | null> {
   waiting += 1;
   try {
-    const address = await new Wait(unit, check, options.limits).run(options.signal);
+    const found = await new Wait(unit, check, options.limits).run(options.signal);
     const { port } = unit;
-    if (options.say === undefined || address === null || port === null || address.port === port) return address;
-    options.say(
-      `listens on port ${address.port}${await whereNamed(unit, address.port)}, not on the one in PORT (${port}), and is served there`,
-    );
-    return address;
+    if (options.say !== undefined && found !== null && port !== null && found.own !== port) {
+      options.say(
+        `listens on port ${found.own}${await whereNamed(unit, found.own)}, not on the one in PORT (${port}), and is served there`,
+      );
+    }
+    return found === null ? null : found.address;
   } finally {
     waiting -= 1;
   }
@@ -96,7 +106,7 @@ class Wait {
     this.#limits = limits;
   }
 
-  async run(signal: AbortSignal): Promise<Address | null> {
+  async run(signal: AbortSignal): Promise<Reached | null> {
     const end = new AbortController();
     const onAbort = (): void => this.#end({ kind: 'cancelled' });
     if (signal.aborted) onAbort();
@@ -110,11 +120,11 @@ class Wait {
     try {
       if (!this.#check.listens || this.#unit.port === null) return await this.#stayAlive();
       const ended = AbortSignal.any([signal, end.signal]);
-      const address = await this.#untilAccepting(this.#unit.port, ended);
+      const reached = await this.#untilAccepting(this.#unit.port, ended);
       if (this.#check.healthCheck?.path !== undefined) {
-        await this.#untilHealthy(address, this.#check.healthCheck, ended);
+        await this.#untilHealthy(reached.address, this.#check.healthCheck, ended);
       }
-      return address;
+      return reached;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
@@ -133,34 +143,36 @@ class Wait {
   }
 
   /** Servers that listen before they have loaded the app accept nothing until then, and end when that fails. */
-  async #untilAccepting(port: number, signal: AbortSignal): Promise<Address> {
+  async #untilAccepting(port: number, signal: AbortSignal): Promise<Reached> {
     for (;;) {
-      const address = await this.#untilListening(port);
+      const reached = await this.#untilListening(port);
+      const { address, own } = reached;
       const timeoutMs = Math.max(this.#started + this.#check.timeoutMs - Date.now(), 1);
       const pauses = { firstLookMs: rarely(ACCEPT_LOOK_MS), longestPauseMs: rarely(ACCEPT_PAUSE_MS) };
-      const probe = { address, timeoutMs, signal, ...pauses, pids: () => this.#unit.pids() };
+      const behind = this.#unit.door === undefined ? null : own;
+      const probe = { address, behind, timeoutMs, signal, ...pauses, pids: () => this.#unit.pids() };
       const { kind } = await new AcceptCheck().probe(probe);
       await this.#throwIfStopped();
       if (kind === 'unwell' && Date.now() >= this.#started + this.#check.timeoutMs) {
         throw await this.#failure(
           'no_listener',
-          `The process "${this.#unit.process}" listens on port ${address.port}, but accepted no connection within ${formatSeconds(this.#check.timeoutMs)}.`,
+          `The process "${this.#unit.process}" listens on port ${own}, but accepted no connection within ${formatSeconds(this.#check.timeoutMs)}.`,
           'What it does before it serves takes too long, or never ends: make it shorter, or raise healthcheck.timeout_seconds in tancho.yaml; then push again.',
         );
       }
       // A listener that is closed by now takes the connections that it has not accepted with it.
-      if (kind !== 'unwell' && (await accepts(address.host, address.port))) return address;
+      if (kind !== 'unwell' && (await this.#isTaken(address.host, own))) return reached;
     }
   }
 
-  async #untilListening(port: number): Promise<Address> {
+  async #untilListening(port: number): Promise<Reached> {
     let inspectAt = this.#started + INSPECT_EVERY_MS;
     for (;;) {
       await this.#throwIfStopped();
       const { host, isTaken } = await this.#ourHost(port);
       if (host !== null) {
         await this.#throwIfStopped();
-        return { host, port };
+        return this.#reach(host, port);
       }
       const now = Date.now();
       if (now >= inspectAt) {
@@ -179,7 +191,7 @@ class Wait {
   async #ourHost(port: number): Promise<{ host: string | null; isTaken: boolean }> {
     const own = this.#unit.address;
     // Nobody else can listen there.
-    if (own !== null) return { host: (await accepts(own, port)) ? own : null, isTaken: false };
+    if (own !== null) return { host: (await this.#isTaken(own, port)) ? own : null, isTaken: false };
     let isTaken = false;
     for (const host of LOOPBACKS) {
       if (!(await accepts(host, port))) continue;
@@ -191,12 +203,24 @@ class Wait {
   }
 
   /** Where it serves instead, in a network of its own, once it has done so for a while. */
-  async #otherAddress(now: number): Promise<Address | null> {
+  async #otherAddress(now: number): Promise<Reached | null> {
     const { address: host, exposed = [] } = this.#unit;
     const port = host === null || this.#listeners === null ? null : otherPort(this.#listeners, exposed);
     if (port !== this.#other?.port) this.#other = port === null ? null : { port, since: now };
     if (host === null || this.#other === null || now - this.#other.since < OTHER_PORT_GRACE_MS) return null;
-    return (await accepts(host, this.#other.port)) ? { host, port: this.#other.port } : null;
+    const { port: other } = this.#other;
+    return (await this.#isTaken(host, other)) ? this.#reach(host, other) : null;
+  }
+
+  async #reach(host: string, own: number): Promise<Reached> {
+    const { door } = this.#unit;
+    await door?.open(own);
+    return { address: { host, port: door?.port ?? own }, own };
+  }
+
+  /** Whether connections to a port of it are taken. At a door they are before the unit is asked. */
+  async #isTaken(host: string, port: number): Promise<boolean> {
+    return this.#unit.door === undefined ? accepts(host, port) : isListenedAt(await this.#unit.pids(), port);
   }
 
   /** Fails once the unit has listened only in wrong places for a while. */

@@ -30,6 +30,7 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
     artifact: spec.artifact,
     port,
     address: null,
+    door: null,
     memoryBytes: spec.limits.memoryBytes,
     isSimple: image !== undefined || isSimpleCommand(spec.command),
     ...(image !== undefined && { exposed: image.ports }),
@@ -96,7 +97,7 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
     await abandon(launch, { rootPid: 0, rootStart: '' });
     throw error;
   }
-  const { child, rootPid, rootStart, address } = started;
+  const { child, rootPid, rootStart, address, door } = started;
   const ended = new Promise<ExitStatus>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
@@ -106,7 +107,7 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
     const main = await started.main;
     // What fails here is done at the end of the unit, or at the next start.
     await layers.settled(paths.directory).catch(() => undefined);
-    await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
+    await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address, door }, ended);
   } catch (error) {
     // Nobody would know of it, and so nobody would ever end it.
     await abandon(launch, { rootPid, rootStart });

@@ -12,6 +12,8 @@ export interface UnitRecord {
   readonly port: number | null;
   /** Of its own network; null or absent where it shares the machine's. */
   readonly address?: string | null;
+  /** Port of `address` that leads to one of the unit's; null or absent where its ports are those of the address. */
+  readonly door?: number | null;
   readonly memoryBytes: number;
   /** The main process is the app itself, with no shell before it. */
   readonly isSimple: boolean;
