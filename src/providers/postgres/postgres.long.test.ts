@@ -5,33 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres.ts';
 import { NO_POSTGRES, skipFor } from '../../../test/support/skips.ts';
 import { randomHex } from '../../lib/ids.ts';
-import type { BindRequest, CreateRequest } from '../contract.ts';
+import { bindOf, createOf, providerConformance, removalOf } from '../conformance.ts';
 import { identifierOf } from '../identifier.ts';
 import { createPostgresProvider, type PostgresProvider } from './postgres.ts';
 
 const database: TestDatabase | null = await createTestDatabase();
 const adminUrl = database?.url ?? '';
 afterAll(() => database?.dispose());
-
-const NO_IDS = { instanceId: '', bindingId: '' };
-let steps = 0;
-const freshKey = (): string => `key-${(steps += 1)}`;
-
-function create(instance: string, more: Partial<CreateRequest> = {}): CreateRequest {
-  const common = {
-    idempotencyKey: freshKey(),
-    ...NO_IDS,
-    user: 'ann@example.com',
-    fields: new Map(),
-    team: 'red',
-    plan: '',
-  };
-  return { ...common, instance, ...more };
-}
-
-function bind(instance: string, app = 'shop.example.com', idempotencyKey = freshKey(), bindingId = ''): BindRequest {
-  return { instance, app, idempotencyKey, instanceId: '', bindingId, user: 'ann@example.com', fields: new Map() };
-}
 
 async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
@@ -55,7 +35,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     let url = adminUrl;
     let provider: PostgresProvider;
     const bound = async (instance: string, app?: string): Promise<string> =>
-      (await provider.bind(bind(instance, app)))['DATABASE_URL'] ?? '';
+      (await provider.bind(bindOf(instance, app)))['DATABASE_URL'] ?? '';
 
     beforeAll(async () => {
       if (who !== 'superuser') {
@@ -69,7 +49,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
 
     afterAll(async () => {
       for (const { id } of await query(catalogUrl(), 'SELECT id FROM public.instances')) {
-        await provider.remove({ instance: String(id), idempotencyKey: '', ...NO_IDS, user: '', fields: new Map() });
+        await provider.remove(removalOf(String(id)));
       }
       await provider.close();
       await asAdmin(`DROP DATABASE ${identifierOf(service, 'catalog')} WITH (FORCE)`);
@@ -82,12 +62,15 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       return own.href;
     }
 
-    const remove = (instance: string, instanceId = '') =>
-      provider.remove({ instance, instanceId, bindingId: '', idempotencyKey: freshKey(), user: '', fields: new Map() });
+    providerConformance(
+      'medium',
+      () => provider,
+      () => createPostgresProvider({ url, service }),
+    );
 
     it('a binding reads and writes, and the next one uses what it has made', async () => {
-      await provider.create(create('one'));
-      const variables = await provider.bind(bind('one'));
+      await provider.create(createOf('one'));
+      const variables = await provider.bind(bindOf('one'));
       expect(Object.keys(variables)).toEqual([
         'DATABASE_URL',
         'PGHOST',
@@ -107,8 +90,8 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     });
 
     it('one instance cannot reach another, nor the catalog, nor read who is bound', async () => {
-      await provider.create(create('mine'));
-      await provider.create(create('theirs'));
+      await provider.create(createOf('mine'));
+      await provider.create(createOf('theirs'));
       const mine = new URL(await bound('mine'));
       const theirs = new URL(await bound('theirs'));
       await query(theirs.href, 'CREATE TABLE secret (n int)');
@@ -127,14 +110,14 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     });
 
     it('unbinding ends the sessions and the login; what it had made stays', async () => {
-      await provider.create(create('left'));
+      await provider.create(createOf('left'));
       const url = await bound('left');
       const session = new pg.Client(url);
       const ended = new Promise<string>((resolve) => session.on('error', (error: Error) => resolve(error.message)));
       await session.connect();
       await session.query('SET ROLE NONE; CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE TABLE own AS SELECT 7 AS n');
       const schema = new URL(url).username;
-      await provider.unbind(bind('left'));
+      await provider.unbind(bindOf('left'));
       expect(await ended).toMatch(/terminat/);
       await session.end();
       await expect(query(url, 'SELECT 1')).rejects.toThrow(/authentication failed|not permitted|does not exist/);
@@ -142,12 +125,11 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       const again = await bound('left');
       expect(await query(again, `SELECT n FROM ${schema}.own`)).toEqual([{ n: 7 }]);
       expect(new URL(again).username).not.toBe(schema);
-      await provider.unbind(bind('left'));
-      await provider.unbind(bind('left'));
+      await provider.unbind(bindOf('left'));
     });
 
     it('a login that left things in a database that is open to all can still be dropped', async () => {
-      await provider.create(create('littering'));
+      await provider.create(createOf('littering'));
       const url = new URL(await bound('littering'));
       const open = new URL(adminUrl).pathname;
       await asAdmin('CREATE SCHEMA litter');
@@ -155,18 +137,18 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       const there = new URL(url);
       there.pathname = open;
       await query(there.href, 'CREATE TABLE litter.t (n int)');
-      await provider.unbind(bind('littering'));
+      await provider.unbind(bindOf('littering'));
       expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
       await asAdmin('DROP SCHEMA litter CASCADE');
     });
 
     it('removing drops database, logins and roles, in use or not', async () => {
-      await provider.create(create('gone'));
+      await provider.create(createOf('gone'));
       const url = new URL(await bound('gone'));
       const session = new pg.Client(url.href);
       session.on('error', () => undefined);
       await session.connect();
-      await remove('gone');
+      await provider.remove(removalOf('gone'));
       await session.end().catch(() => undefined);
       const name = url.pathname.slice(1);
       expect(await asAdmin('SELECT 1 FROM pg_database WHERE datname = $1', [name])).toEqual([]);
@@ -174,54 +156,10 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
         [],
       );
       expect(await asAdmin('SELECT 1 FROM pg_roles WHERE rolname = $1', [url.username])).toEqual([]);
-      await expect(remove('gone')).rejects.toMatchObject({ code: 'unknown_instance' });
-    });
-
-    it('repeats of a step come to the same end, also after a restart', async () => {
-      const request = create('again', { plan: 'medium' });
-      await Promise.all([provider.create(request), provider.create(request)]);
-      await expect(provider.create(create('again'))).rejects.toMatchObject({ code: 'exists' });
-      const first = await provider.bind(bind('again'));
-      const restarted = await createPostgresProvider({ url, service });
-      await restarted.create(request);
-      expect(await restarted.bind(bind('again'))).toEqual(first);
-      await restarted.unbind(bind('again'));
-      await restarted.close();
-      expect(await bound('again')).not.toBe(first['DATABASE_URL']);
-    });
-
-    it('a late twin of a step that was undone does nothing', async () => {
-      const made = create('late');
-      await provider.create(made);
-      const step = bind('late');
-      await provider.bind(step);
-      await provider.unbind(bind('late'));
-      await expect(provider.bind(step)).rejects.toMatchObject({ code: 'exists' });
-      await remove('late');
-      await expect(provider.create(made)).rejects.toMatchObject({ code: 'exists' });
-      await expect(provider.info('late')).rejects.toMatchObject({ code: 'unknown_instance' });
-    });
-
-    it('what is late means what was there when it was sent', async () => {
-      await provider.create(create('moved', { instanceId: 'i1' }));
-      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-      await expect(provider.bind(bind('moved', 'a.example.com', freshKey(), 'b0'))).rejects.toMatchObject({
-        code: 'exists',
-      });
-      const first = await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-      expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-      await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-      expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-      await expect(remove('moved', 'i0')).rejects.toMatchObject({ code: 'unknown_instance' });
-      expect(await provider.status('moved')).toBe('up');
-      await remove('moved', 'i1');
-      await expect(provider.create(create('moved', { instanceId: 'i0' }))).rejects.toMatchObject({ code: 'exists' });
-      await provider.create(create('moved', { instanceId: 'i2' }));
     });
 
     it('what a crash has cut off is finished by the repeat', async () => {
-      const request = create('cut');
+      const request = createOf('cut');
       await provider.create(request);
       const url = await bound('cut');
       const name = new URL(url).pathname.slice(1);
@@ -231,7 +169,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
         `UPDATE public.bindings SET state = 'making' WHERE instance = 'cut'`,
       );
       expect(await provider.status('cut')).toBe('pending');
-      await expect(provider.bind(bind('cut'))).rejects.toMatchObject({ code: 'not_ready' });
+      await expect(provider.bind(bindOf('cut'))).rejects.toMatchObject({ code: 'not_ready' });
       await provider.create(request);
       expect(await bound('cut')).toBe(url);
       expect(await query(url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
@@ -240,12 +178,12 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
         `DROP DATABASE ${name} WITH (FORCE)`,
       );
       expect(await provider.status('cut')).toBe('down');
-      await remove('cut');
+      await provider.remove(removalOf('cut'));
       await expect(provider.status('cut')).rejects.toMatchObject({ code: 'unknown_instance' });
     });
 
     it('tells size, connections and plan', async () => {
-      await provider.create(create('told', { plan: 'medium' }));
+      await provider.create(createOf('told', { plan: 'medium' }));
       const session = new pg.Client(await bound('told'));
       await session.connect();
       const facts = Object.fromEntries((await provider.info('told')).map(({ label, value }) => [label, value]));
@@ -254,22 +192,21 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       expect(facts['Size']).toMatch(/^\d+ kB$/);
       expect(facts['Version']).toMatch(/^PostgreSQL \d+/);
       expect(await provider.status('told')).toBe('up');
-      await expect(provider.create(create('huge', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
     });
 
     it('many at once get what is theirs', async () => {
       const names = Array.from({ length: 8 }, (_, at) => `crowd-${at}`);
-      await Promise.all(names.map((name) => provider.create(create(name))));
+      await Promise.all(names.map((name) => provider.create(createOf(name))));
       const apps = Array.from({ length: 12 }, (_, at) => `app-${at}.example.com`);
       const urls = await Promise.all(apps.map((app, at) => bound(names[at % 2] ?? '', app)));
       expect(new Set(urls.map((one) => new URL(one).username)).size).toBe(apps.length);
       const rows = await Promise.all(urls.map((one) => query(one, 'SELECT session_user::text AS me')));
       expect(rows.map(([row]) => row?.['me'])).toEqual(urls.map((one) => new URL(one).username));
-      await Promise.all(names.map((name) => remove(name)));
+      await Promise.all(names.map((name) => provider.remove(removalOf(name))));
     });
 
     it('the limit of connections holds', async () => {
-      await provider.create(create('full'));
+      await provider.create(createOf('full'));
       const url = await bound('full');
       const sessions = Array.from({ length: 20 }, () => new pg.Client(url));
       try {
@@ -285,7 +222,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       const names = [`${long}a`, `${long}b`, 'Case', 'case', `a'b"c;--`, 'ünïcode ☃', '../x', '%2e'];
       const urls = [];
       for (const name of names) {
-        await provider.create(create(name));
+        await provider.create(createOf(name));
         urls.push(new URL(await bound(name)).pathname);
       }
       expect(new Set(urls).size).toBe(names.length);
@@ -293,10 +230,10 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     });
 
     it('names the place where apps reach the server, and keeps the settings of its address', async () => {
-      await provider.create(create('far'));
+      await provider.create(createOf('far'));
       const address = `${url}?sslmode=disable`;
       const other = await createPostgresProvider({ url: address, service, appsHost: 'db.internal' });
-      const variables = await other.bind(bind('far'));
+      const variables = await other.bind(bindOf('far'));
       await other.close();
       const { port } = new URL(url);
       expect(variables).toMatchObject({ PGHOST: 'db.internal', PGPORT: port });
@@ -304,7 +241,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     });
 
     it('goes on when its own sessions were ended', async () => {
-      await provider.create(create('hardy'));
+      await provider.create(createOf('hardy'));
       await query(catalogUrl(), 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
         'tancho-provider',
       ]);
@@ -326,11 +263,11 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       const other = await createPostgresProvider({ url: through.href, service });
       const blocker = new pg.Client({ connectionString: catalogUrl() });
       try {
-        await provider.create(create('busy'));
+        await provider.create(createOf('busy'));
         await blocker.connect();
         const lock = createHash('sha256').update('busy').digest().readInt32BE();
         await blocker.query('SELECT pg_advisory_lock(1, $1)', [lock]);
-        const binding = other.bind(bind('busy')).catch((error: unknown) => error);
+        const binding = other.bind(bindOf('busy')).catch((error: unknown) => error);
         const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'tancho-provider' AND wait_event_type = 'Lock'`;
         await expect.poll(() => query(catalogUrl(), waiting).then((rows) => rows.length)).toBe(1);
         for (const socket of sockets) socket.destroy();
@@ -344,7 +281,7 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
     });
 
     it('no password is in the catalog or in a statement', async () => {
-      await provider.create(create('quiet'));
+      await provider.create(createOf('quiet'));
       const { password, username } = new URL(await bound('quiet'));
       const rows = await query(catalogUrl(), 'SELECT sealed FROM public.bindings WHERE login = $1', [username]);
       expect(JSON.stringify(rows)).not.toContain(password);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type TestRedis } from '../../../test/support/redis.ts';
 import { NO_REDIS, skipFor } from '../../../test/support/skips.ts';
 import { until } from '../../../test/support/until.ts';
-import type { BindRequest, CreateRequest } from '../contract.ts';
+import { bindOf, createOf, providerConformance, removalOf } from '../conformance.ts';
 import { createRedisProvider, type RedisProvider } from './redis.ts';
 
 const servers = new Map<string, TestRedis | null>([
@@ -14,26 +14,6 @@ const isMissing = [...servers.values()].includes(null);
 afterAll(async () => {
   for (const server of servers.values()) await server?.dispose();
 });
-
-const NO_IDS = { instanceId: '', bindingId: '' };
-let steps = 0;
-const freshKey = (): string => `key-${(steps += 1)}`;
-
-function create(instance: string, more: Partial<CreateRequest> = {}): CreateRequest {
-  const common = {
-    idempotencyKey: freshKey(),
-    ...NO_IDS,
-    user: 'ann@example.com',
-    fields: new Map(),
-    team: 'red',
-    plan: '',
-  };
-  return { ...common, instance, ...more };
-}
-
-function bind(instance: string, app = 'shop.example.com', idempotencyKey = freshKey(), bindingId = ''): BindRequest {
-  return { instance, app, idempotencyKey, instanceId: '', bindingId, user: '', fields: new Map() };
-}
 
 const opened: Redis[] = [];
 afterEach(() => {
@@ -56,18 +36,21 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
   });
   afterAll(() => provider.close());
 
-  const remove = (instance: string, instanceId = '') =>
-    provider.remove({ instance, instanceId, bindingId: '', idempotencyKey: freshKey(), user: '', fields: new Map() });
+  providerConformance(
+    'shared',
+    () => provider,
+    () => createRedisProvider({ url, service }),
+  );
 
   async function bound(instance: string, app?: string): Promise<{ redis: Redis; prefix: string; url: string }> {
-    const variables = await provider.bind(bind(instance, app));
+    const variables = await provider.bind(bindOf(instance, app));
     const { REDIS_URL: own = '', REDIS_PREFIX: prefix = '' } = variables;
     return { redis: connect(own), prefix, url: own };
   }
 
   it('bindings of an instance share its keys', async () => {
-    await provider.create(create('one'));
-    const variables = await provider.bind(bind('one'));
+    await provider.create(createOf('one'));
+    const variables = await provider.bind(bindOf('one'));
     expect(Object.keys(variables).sort()).toEqual([
       'REDIS_HOST',
       'REDIS_PASSWORD',
@@ -90,8 +73,8 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
   });
 
   it('nothing of another instance can be read, changed or listed', async () => {
-    await provider.create(create('mine'));
-    await provider.create(create('theirs'));
+    await provider.create(createOf('mine'));
+    await provider.create(createOf('theirs'));
     const mine = await bound('mine');
     const theirs = await bound('theirs');
     await theirs.redis.set(`${theirs.prefix}secret`, 'x');
@@ -129,7 +112,7 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
   });
 
   it('what ordinary clients ask when they connect is answered', async () => {
-    await provider.create(create('polite'));
+    await provider.create(createOf('polite'));
     const { redis } = await bound('polite');
     for (const asked of ['PING', 'INFO', 'CLIENT SETNAME x', 'CLIENT ID', 'ACL WHOAMI', 'COMMAND COUNT', 'HELLO 3']) {
       const [command = '', ...args] = words(asked);
@@ -138,23 +121,22 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
   });
 
   it('unbinding ends the connections and the user; the keys stay for the next one', async () => {
-    await provider.create(create('left'));
+    await provider.create(createOf('left'));
     const old = await bound('left');
     await old.redis.set(`${old.prefix}n`, '7');
     const ended = new Promise((resolve) => old.redis.once('end', resolve));
-    await provider.unbind(bind('left'));
+    await provider.unbind(bindOf('left'));
     await ended;
     await expect(connect(old.url).ping()).rejects.toThrow();
     const next = await bound('left');
     expect(await next.redis.get(`${next.prefix}n`)).toBe('7');
     expect(next.url).not.toBe(old.url);
-    await provider.unbind(bind('left'));
-    await provider.unbind(bind('left'));
+    await provider.unbind(bindOf('left'));
   });
 
   it('removing deletes its keys, many of them, and no others', async () => {
-    await provider.create(create('gone'));
-    await provider.create(create('stays'));
+    await provider.create(createOf('gone'));
+    await provider.create(createOf('stays'));
     const gone = await bound('gone');
     const stays = await bound('stays');
     await stays.redis.set(`${stays.prefix}n`, '1');
@@ -163,51 +145,15 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
       await gone.redis.mset(...pairs);
     }
     expect(await provider.info('gone')).toContainEqual({ label: 'Keys', value: '3000' });
-    await remove('gone');
+    await provider.remove(removalOf('gone'));
     const admin = connect(url);
     expect(await admin.keys(`${gone.prefix}*`)).toEqual([]);
     expect(await stays.redis.get(`${stays.prefix}n`)).toBe('1');
     await expect(connect(gone.url).ping()).rejects.toThrow();
-    await expect(remove('gone')).rejects.toMatchObject({ code: 'unknown_instance' });
-    await expect(provider.status('gone')).rejects.toMatchObject({ code: 'unknown_instance' });
-  });
-
-  it('repeats of a step come to the same end, and late twins of undone ones do nothing', async () => {
-    const request = create('again');
-    await Promise.all([provider.create(request), provider.create(request)]);
-    await expect(provider.create(create('again'))).rejects.toMatchObject({ code: 'exists' });
-    const step = bind('again');
-    const variables = await provider.bind(step);
-    expect(await provider.bind(bind('again'))).toEqual(variables);
-    const restarted = await createRedisProvider({ url, service });
-    expect(await restarted.bind(bind('again'))).toEqual(variables);
-    restarted.close();
-    await provider.unbind(bind('again'));
-    await expect(provider.bind(step)).rejects.toMatchObject({ code: 'exists' });
-    await remove('again');
-    await expect(provider.create(request)).rejects.toMatchObject({ code: 'exists' });
-  });
-
-  it('what is late means what was there when it was sent', async () => {
-    await provider.create(create('moved', { instanceId: 'i1' }));
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-    await expect(provider.bind(bind('moved', 'a.example.com', freshKey(), 'b0'))).rejects.toMatchObject({
-      code: 'exists',
-    });
-    const first = await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
-    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b1'));
-    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
-    await expect(remove('moved', 'i0')).rejects.toMatchObject({ code: 'unknown_instance' });
-    expect(await provider.status('moved')).toBe('up');
-    await remove('moved', 'i1');
-    await expect(provider.create(create('moved', { instanceId: 'i0' }))).rejects.toMatchObject({ code: 'exists' });
-    await provider.create(create('moved', { instanceId: 'i2' }));
   });
 
   it('users outlive a restart of Redis', async () => {
-    await provider.create(create('steady'));
+    await provider.create(createOf('steady'));
     const { url: own, prefix, redis } = await bound('steady');
     await redis.set(`${prefix}n`, '1');
     await servers.get(kind)?.restart();
@@ -238,7 +184,7 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
   });
 
   it('no password lies about in Redis', async () => {
-    await provider.create(create('quiet'));
+    await provider.create(createOf('quiet'));
     const { password } = new URL((await bound('quiet')).url);
     const admin = connect(url);
     const all = [await admin.hgetall(`tancho-provider:${service}:bindings`), await admin.call('ACL', 'LIST')];
@@ -247,17 +193,11 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
 
   it('names the place where apps reach Redis', async () => {
     const other = await createRedisProvider({ url, service: 'elsewhere', appsHost: 'cache.internal:6380' });
-    await other.create(create('far'));
-    const variables = await other.bind(bind('far'));
+    await other.create(createOf('far'));
+    const variables = await other.bind(bindOf('far'));
     other.close();
     expect(variables).toMatchObject({ REDIS_HOST: 'cache.internal', REDIS_PORT: '6380' });
     expect(new URL(variables['REDIS_URL'] ?? '')).toMatchObject({ host: 'cache.internal:6380', protocol: 'redis:' });
-  });
-
-  it('knows its plans', async () => {
-    await expect(provider.create(create('odd', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
-    await provider.create(create('even', { plan: 'shared' }));
-    expect(await provider.status('even')).toBe('up');
   });
 });
 
