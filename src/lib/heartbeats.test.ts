@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
-import { Heartbeats } from './heartbeats.ts';
+import { Heartbeats, isHeld } from './heartbeats.ts';
 
 /** Says something every 50 ms, until it is told to spin. */
 const PROGRAM = `
@@ -48,4 +48,14 @@ it('nobody is blamed for the time in which this process stood still', async () =
   let checks = 0;
   await until(() => ++checks > 5, { what: 'some checks', everyMs: 50 });
   expect(stuck).toEqual([]);
+});
+
+it('who waits for the processor is not held, however long; who waits for the disk is after a while, and who waits for nothing at once', () => {
+  const [short, long] = [2_000, 3_600_000];
+  const held = (...states: string[]) => [isHeld(states, short), isHeld(states, long)];
+  expect(held('R')).toEqual([false, false]);
+  expect(held('D', 'R', 'S')).toEqual([false, false]);
+  expect(held('D', 'S')).toEqual([false, true]);
+  expect(held('S', 'S')).toEqual([true, true]);
+  expect(held('T')).toEqual([true, true]);
 });

@@ -24,8 +24,8 @@ const STUCK_MS = 1_250;
 /** Of that: whoever has beaten since is not asked about, which takes reading a file of the kernel. */
 const QUIET = 0.4;
 const SUSPICIONS = 3;
-/** Also for one that waits for the processor or the disk. */
-const STARVED_MS = 20_000;
+/** For one that waits for the disk. However long one waits for the processor, another one in its place would wait as well. */
+const BLOCKED_MS = 20_000;
 /** Of the kernel's clock in /proc. */
 const TICK_MS = 10;
 
@@ -82,13 +82,19 @@ export class Heartbeats {
     const silentMs = performance.now() - watched.lastBeat;
     if (silentMs < stuckMs * QUIET) return false;
     watched.cpuMs ??= cpuMsOf(pid);
-    if (silentMs < stuckMs || silentMs >= STARVED_MS) return silentMs >= STARVED_MS;
+    if (silentMs < stuckMs) return false;
     const cpuMs = cpuMsOf(pid);
-    if (cpuMs === null || watched.cpuMs === null) return false;
+    if (cpuMs === null || watched.cpuMs === null) return silentMs >= BLOCKED_MS;
     const isBusy = cpuMs - watched.cpuMs >= (stuckMs * (1 - QUIET)) / 2;
-    watched.suspicions = isBusy || !wantsToRun(pid) ? watched.suspicions + 1 : 0;
+    watched.suspicions = isBusy || isHeld(statesOf(pid), silentMs) ? watched.suspicions + 1 : 0;
     return watched.suspicions >= SUSPICIONS;
   }
+}
+
+/** By the states of its threads: none runs or waits for the processor (`R`), and none waits for the disk (`D`), or has for long. */
+export function isHeld(states: readonly string[], silentMs: number): boolean {
+  if (states.includes('R')) return false;
+  return !states.includes('D') || silentMs >= BLOCKED_MS;
 }
 
 /** Processor time; null for a process that is gone, or where the system does not say. */
@@ -101,13 +107,12 @@ function cpuMsOf(pid: number): number | null {
   }
 }
 
-/** A thread of it runs, or waits for the processor or the disk; also of one that is just ending. */
-function wantsToRun(pid: number): boolean {
+/** Of its threads; as of one that runs where it is just ending. */
+function statesOf(pid: number): string[] {
   try {
-    const states = readdirSync(`/proc/${pid}/task`).map((id) => statOf(`/proc/${pid}/task/${id}/stat`)[0] ?? '');
-    return states.some((state) => state === 'R' || state === 'D');
+    return readdirSync(`/proc/${pid}/task`).map((id) => statOf(`/proc/${pid}/task/${id}/stat`)[0] ?? '');
   } catch {
-    return true;
+    return ['R'];
   }
 }
 

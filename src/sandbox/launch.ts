@@ -24,7 +24,7 @@ import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
 
 export type Launched = Omit<SandboxProcess, 'address' | 'door'>;
 
-const START_DEADLINE_MS = 15_000;
+const START_DEADLINE_MS = 60_000;
 const MESSAGE_DEADLINE_MS = 5000;
 const FIRST_CHILD = 2;
 const GONE = { pid: 0, start: '' };

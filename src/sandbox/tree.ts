@@ -5,7 +5,7 @@ import { SurvivesKill } from '../lib/survives-kill.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { SandboxTree } from './sandbox.ts';
 
-const KILL_DEADLINE_MS = 10_000;
+const KILL_DEADLINE_MS = 20_000;
 
 /** `isNamespace`: the root is the init of a pid namespace, which no process of the tree can leave or outlive. */
 export interface TreeFacts {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { markOf, pidsOfUser } from '../lib/processes.ts';
 
-const KILL_DEADLINE_MS = 10_000;
+const KILL_DEADLINE_MS = 20_000;
 
 /**
  * Kills all of them but what bears the mark of another scope, whose tenant may have the same user by chance. False when some are left, those

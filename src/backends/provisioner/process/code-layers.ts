@@ -11,7 +11,7 @@ import { runTool } from '../../../lib/tools/run-tool.ts';
 import { type HeldLimit, NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 60_000;
 const PROBE = '.layer-probe';
 /** What the options of a mount cannot hold as it is. */
 const ODD_PATH = /[,:\\"\n]/;

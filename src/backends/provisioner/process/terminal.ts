@@ -26,7 +26,7 @@ export interface OpenTerminal {
 }
 
 const HOST = fileURLToPath(new URL('../../../../bin/pty-host.mjs', import.meta.url));
-const START_MS = 10_000;
+const START_MS = 60_000;
 const MAX_ANSWER = 200;
 
 /** Null where there are no pseudo-terminals. */

@@ -5,7 +5,7 @@ import { fill } from '../templates.ts';
 import type { Ask, BuildPlan } from '../../../../build-plan/build-plan.ts';
 
 const run = promisify(execFile);
-const ASK_MS = 10_000;
+const ASK_MS = 60_000;
 
 export interface Inherited {
   readonly variables: Readonly<Record<string, string>>;

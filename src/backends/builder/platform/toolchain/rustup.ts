@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-const ASK_MS = 10_000;
+const ASK_MS = 60_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
