@@ -15,13 +15,21 @@ const OUTER = `require('child_process').spawn(process.execPath, ['-e', process.a
 const started: ChildProcess[] = [];
 afterEach(async () => {
   for (const child of started.splice(0)) {
-    const ended = once(child, 'exit');
-    if (child.kill('SIGKILL')) await ended;
+    const ended = once(child, 'close');
+    // With what is below it, which listens for ever.
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await ended;
   }
 });
 
 async function run(args: readonly string[], uid: number): Promise<{ process: UnitProcess; port: number }> {
-  const child = spawn(process.execPath, args, { uid, gid: uid, stdio: ['ignore', 'pipe', 'inherit'], cwd: '/' });
+  const child = spawn(process.execPath, args, {
+    uid,
+    gid: uid,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: '/',
+    detached: true,
+  });
   started.push(child);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const pid = child.pid ?? 0;
