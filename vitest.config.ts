@@ -40,11 +40,11 @@ export default defineConfig({
     // work harder, and more of them at once only make each other late.
     maxWorkers: Math.max(leftOut.length === 0 ? 4 : 6, availableParallelism()),
     // Bounds against hanging, not measures of speed.
-    testTimeout: 240_000,
+    testTimeout: 480_000,
     // What is waited for comes in milliseconds, unless the machine is busy.
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     // The first file that needs the built program compiles it.
-    hookTimeout: 240_000,
+    hookTimeout: 480_000,
     // A cluster is taken down after the last test; what is cut off there stays on the machine.
     teardownTimeout: inCluster || isApart ? 120_000 : 10_000,
     globals: false,

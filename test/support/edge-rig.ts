@@ -8,7 +8,7 @@ import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
 import type { EdgeLimits, EdgeProxySettings, Timeouts } from '../../src/edge/proxy/settings.ts';
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export interface RigSettings extends Partial<
   Pick<EdgeProxySettings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'http2' | 'platform'>

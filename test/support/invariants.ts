@@ -13,7 +13,7 @@ export async function expectSound(world: DomainWorld): Promise<void> {
   await world.settled();
   let wrong: string[] = [];
   await until(async () => (wrong = await violations(world)).length === 0, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 5,
     what: 'a sound state',
     detail: () => [...wrong, ...world.complaints].join('\n'),

@@ -50,7 +50,6 @@ const HEAVY = [
   'src/keeper/kept-units.test.ts',
   'test/scenarios/push.test.ts',
   'test/scenarios/life.test.ts',
-  'src/backends/router/edge/edge-addresses.test.ts',
   'src/backends/router/edge/edge-handover.test.ts',
   'src/backends/router/edge/edge-router.test.ts',
   'src/backends/router/edge/edge-workers.test.ts',

@@ -52,8 +52,8 @@ const SETTINGS = {
 const DURABLE = { ...SETTINGS, synchronous_commit: 'on', full_page_writes: 'on' };
 type ServerSettings = Readonly<Record<string, string>>;
 const START_ATTEMPTS = 3;
-const START_MS = 60_000;
-const STOP_MS = 60_000;
+const START_MS = 120_000;
+const STOP_MS = 120_000;
 const run = promisify(execFile);
 
 let server: Promise<Server | null> | null = null;
@@ -197,7 +197,7 @@ async function initialize(bin: string, folder: string, account: Account | null):
   const args = ['-D', path.join(folder, 'data'), '-U', 'tancho', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   // A locale that does not sort by byte, as most servers in the world have.
   const locale = ['--encoding=UTF8', '--no-sync', ...(await sortingLocale(bin))];
-  await run(path.join(bin, 'initdb'), [...args, ...locale], { cwd: folder, ...(account ?? {}), timeout: 60_000 });
+  await run(path.join(bin, 'initdb'), [...args, ...locale], { cwd: folder, ...(account ?? {}), timeout: 120_000 });
 }
 
 async function sortingLocale(bin: string): Promise<string[]> {

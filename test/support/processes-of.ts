@@ -17,7 +17,7 @@ export async function processesOf(home: string): Promise<Found[]> {
 }
 
 /** Resolves once none of them runs any more. */
-export async function allGone(processes: readonly Found[], timeoutMs = 60_000): Promise<void> {
+export async function allGone(processes: readonly Found[], timeoutMs = 120_000): Promise<void> {
   const left = (): Found[] => processes.filter(({ pid, start }) => isAlive(pid, start));
   await until(() => left().length === 0, {
     timeoutMs,

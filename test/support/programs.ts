@@ -80,7 +80,7 @@ export function start(
           if (child.exitCode !== null) throw new Error(`ended without showing "${text}":\n${stderr}`);
           return false;
         },
-        { timeoutMs: 60_000, everyMs: 5, what: `"${text}"` },
+        { timeoutMs: 120_000, everyMs: 5, what: `"${text}"` },
       ),
   };
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { builtProgram } from './built.ts';
 import { until } from './until.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 export interface ProviderProcess {
   readonly url: string;

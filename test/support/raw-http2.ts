@@ -66,7 +66,7 @@ export class RawHttp2 {
   }
 
   has(holds: (client: this) => boolean, what: string): Promise<void> {
-    return until(() => Promise.resolve(holds(this)), { timeoutMs: 60_000, everyMs: 1, what });
+    return until(() => Promise.resolve(holds(this)), { timeoutMs: 120_000, everyMs: 1, what });
   }
 
   #receive(bytes: Buffer): void {

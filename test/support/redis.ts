@@ -12,7 +12,7 @@ import { randomHex } from '../../src/lib/ids.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 export interface TestRedis {
   /** Of the user who may do everything. */

@@ -47,7 +47,7 @@ export async function startProcess({ command, cwd, manifest, env = {} }: Process
 
 /** Asks again until there is an answer, for at most a minute. */
 export async function answer(running: RunningProcess, path = '/'): Promise<Response> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     try {
       return await fetch(running.url + path);

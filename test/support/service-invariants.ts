@@ -11,7 +11,7 @@ export async function expectSoundServices(world: DomainWorld): Promise<void> {
   await world.settled();
   let wrong: string[] = [];
   await until(async () => (wrong = await serviceViolations(world)).length === 0, {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 5,
     what: 'services that agree',
     detail: () => [...wrong, ...world.complaints].join('\n'),

@@ -1,5 +1,5 @@
 /** What is waited for comes in milliseconds; on a machine that does twenty other things it takes much longer. */
-const GENEROUS_MS = 60_000;
+const GENEROUS_MS = 120_000;
 
 /** Waits for a condition to be observed; fails with what was waited for. */
 export async function until(

@@ -12,8 +12,8 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 import { CLUSTER_POOL, ENGINE, openWorldCluster, type WorldCluster } from './world-engine.ts';
 
-const START_MS = 60_000;
-const STOP_MS = 60_000;
+const START_MS = 180_000;
+const STOP_MS = 120_000;
 
 export interface World {
   readonly home: string;
