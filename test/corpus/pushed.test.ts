@@ -1,5 +1,5 @@
 /**
- * The third of the corpus that fetches nothing is pushed to a real platform, of every way in which an app starts or fails one, and all of them with
+ * The third of the corpus that fetches nothing is pushed to a real platform, of the main ways in which an app starts or fails one, and all of them with
  * what takes long; pushed-*.long.test.ts push the rest.
  */
 import { describe, expect, it } from 'vitest';
@@ -17,16 +17,11 @@ const QUICK = { ...QUICK_STARTS, ...QUICK_TRAPS, ...CONVENTIONS };
 const FIRST = new Set([
   'a server.js and nothing else',
   'a Procfile with a release, a worker and a task',
-  'a build command that is set on the app',
-  'an app in a directory that is named',
   'pages with their style',
   'a release that fails',
   'a server that ends',
-  'a health check that fails',
   'a page that needs a build',
   'a worker that fails in the first version',
-  'an app whose page fails',
-  'a page whose script is not there',
 ]);
 const LONG = [
   ...[PACKAGE_MANAGERS, PACKAGE_TRAPS, FRAMEWORKS, PYTHON_APPS, PYTHON_TRAPS],

@@ -4,6 +4,7 @@ import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { SLOW } from '../../../../test/support/slow.ts';
 import type { RouteTable } from '../../../domain/routes/router.ts';
 import { routerConformance } from '../conformance.ts';
 import { tlsConformance } from '../conformance-tls.ts';
@@ -12,7 +13,7 @@ import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld, edgeHome } from './edge-world.ts';
 
-for (const workers of [1, 2]) {
+for (const workers of SLOW ? [1, 2] : [2]) {
   routerConformance(`edge, ${workers} worker(s)`, async () => {
     const { options, remove } = await edgeHome({ workers });
     const router = await createEdgeRouter(options);

@@ -5,12 +5,14 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { RawClient } from '../../../../test/support/edge-rig.ts';
 import { testCertificate } from '../../../../test/support/test-certificates.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { Certificate, CertificateSet, RouteTable } from '../../../domain/routes/router.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld } from './edge-world.ts';
 
+const WORKERS = SLOW ? [1, 2] : [2];
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 const GET = 'GET / HTTP/1.1\r\nHost: blog.test\r\n\r\n';
 const world = new EdgeWorld();
@@ -55,7 +57,7 @@ function again(options: EdgeRouterOptions, router: { listen: string; tlsListen: 
   return { ...options, listen: addressOf(router.listen), tls: addressOf(router.tlsListen) };
 }
 
-it.each([1, 2])('serves by its certificates on disk when nobody tells it any, %i worker(s)', async (workers) => {
+it.each(WORKERS)('serves by its certificates on disk when nobody tells it any, %i worker(s)', async (workers) => {
   const options = await world.home({ tls: ANY_PORT, workers });
   const first = await world.start(options);
   await first.apply(await unit('one'));
@@ -72,7 +74,7 @@ it.each([1, 2])('serves by its certificates on disk when nobody tells it any, %i
   client.socket.destroy();
 });
 
-it.each([1, 2])(
+it.each(WORKERS)(
   'is replaced without a connection cut or a session lost, and the old one serves by new certificates, %i worker(s)',
   async (workers) => {
     const options = await world.home({ tls: ANY_PORT, workers });

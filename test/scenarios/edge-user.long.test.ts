@@ -7,7 +7,6 @@ import { findProgram } from '../../src/lib/find-program.ts';
 import { needlessOf } from '../../src/lib/fewer-rights.ts';
 import { archive, deployArchive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
-import { SLOW } from '../support/slow.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
@@ -94,7 +93,7 @@ async function expectOwnFiles(one: World, user: number): Promise<void> {
 
 it.for([
   { where: 'where nobody else enters', closed: true },
-  ...(SLOW ? [{ where: 'where others enter', closed: false }] : []),
+  { where: 'where others enter', closed: false },
 ])(
   'serves $where, gets new routes, lets clients reach the API, owns what it writes and nothing else, and comes back when killed',
   async ({ closed }, context) => {
@@ -142,7 +141,7 @@ it('is stood in for, with the units, while the server is away', async (context) 
   expect((await one.fetchApp('shop')).text).toBe('shop');
 });
 
-it.for(SLOW ? ['auto', 'user'] : ['auto'])(
+it.for(['auto', 'user'])(
   'sees who listens where units share the network of the machine, too, at the level %s',
   async (isolation, context) => {
     const one = await started(context, { env: { TANCHO_NETWORK: 'shared', TANCHO_ISOLATION: isolation } });

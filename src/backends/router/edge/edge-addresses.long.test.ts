@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
 import { RawClient } from '../../../../test/support/edge-rig.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
-import { SLOW } from '../../../../test/support/slow.ts';
 import { until } from '../../../../test/support/until.ts';
 import { listening } from '../../../lib/listening.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -19,7 +18,7 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n'
 const ANSWER = /^HTTP\/1\.1 (?:200|308) /;
 const CLIENTS = 4;
 /** Between two connections of a client. At full speed they take the processor from the edge that starts. */
-const PAUSE_MS = SLOW ? 0 : 2;
+const PAUSE_MS = 2;
 
 const world = new EdgeWorld();
 afterEach(() => world.dispose());
@@ -85,7 +84,7 @@ async function earlierProgram(): Promise<string> {
 
 type Change = Partial<EdgeRouterOptions>;
 
-describe.each(SLOW ? [1, 2] : [1])('an edge of %s worker(s)', (workers) => {
+describe.each([1, 2])('an edge of %s worker(s)', (workers) => {
   async function through(options: EdgeRouterOptions, changes: readonly Change[]): Promise<void> {
     let router = await world.start(options);
     const { version, routes } = await world.unit('one');
