@@ -26,7 +26,8 @@ export interface CorpusWorld {
 }
 
 export async function corpusWorld(env: Readonly<Record<string, string>> = {}): Promise<CorpusWorld> {
-  const settings: Record<string, string> = { ...RUSTUP, ...env };
+  // A worker that fails at once is to do so while it is watched, also on a machine that is busy.
+  const settings: Record<string, string> = { ...RUSTUP, TANCHO_UNITS_WATCH: '5', ...env };
   const world = await startWorld({ env: settings });
   const ann = await createIdentity();
   const token = await allowPush(world, ann);
