@@ -270,7 +270,7 @@ describe('an app', () => {
     const level = await openLevel('plain');
     if (typeof level === 'string') return skip(level);
     const processes = await createProcessWorld(level);
-    const world = await startDomain({ startTimeoutMs: 60_000, stopGraceMs: 5_000 }, processes.provisioner);
+    const world = await startDomain({ startTimeoutMs: 180_000, stopGraceMs: 5_000 }, processes.provisioner);
     try {
       await world.createApp('shop');
       await addPool(world, 'away', ELSEWHERE);

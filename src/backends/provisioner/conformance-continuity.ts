@@ -256,7 +256,7 @@ export function commandCases(s: Suite): void {
         command: s.world.commands.runAndFail,
         output: (bytes: Uint8Array) => void parts.push(bytes),
         signal: NEVER,
-        timeoutMs: 60_000,
+        timeoutMs: 180_000,
       };
       expect(await s.provisioner.exec(request)).toEqual({ code: 4, signal: null });
       expect(Buffer.concat(parts).toString()).toBe('out\nerr\n');
@@ -275,7 +275,7 @@ export function commandCases(s: Suite): void {
       };
       const late = failureOf(s.provisioner.exec({ ...request, signal: NEVER, timeoutMs: 200 }));
       const unwanted = failureOf(
-        s.provisioner.exec({ ...request, signal: AbortSignal.timeout(100), timeoutMs: 60_000 }),
+        s.provisioner.exec({ ...request, signal: AbortSignal.timeout(100), timeoutMs: 180_000 }),
       );
       expect([(await late).code, (await unwanted).code]).toEqual(['timeout', 'cancelled']);
     },

@@ -70,9 +70,9 @@ export interface ConformanceOptions {
 
 export const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
 export const NEVER = new AbortController().signal;
-export const SERVES: ReadyCheck = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+export const SERVES: ReadyCheck = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
 /** Watched long enough for the agreed commands that end at once. */
-export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs: 60_000, watchMs: 600 };
+export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs: 180_000, watchMs: 600 };
 
 /** One run of the suite: its world, renewed for every case, and what cases have in common. */
 export class Suite {

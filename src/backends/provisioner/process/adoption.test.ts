@@ -25,7 +25,7 @@ const artifacts = new LocalArtifacts(slugs);
 const provisioner = await createProcessProvisioner({ sandbox, artifacts, units, logger: SILENT });
 const unit = JSON.parse(spec);
 const handle = await provisioner.ensure(unit);
-const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
+const check = { listens: true, healthCheck: null, timeoutMs: 180_000 };
 const address = await provisioner.ready(unit.id, check, new AbortController().signal);
 console.log(JSON.stringify({ handle, address }));
 if (unit.env.DURING_RUN === 'yes') {

@@ -57,7 +57,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     let text = '';
     const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
     const unit = spec('', { id: 'bbbbbbbbbbbb', listens: false });
-    const { code } = await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+    const { code } = await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 180_000 });
     return { code, text };
   }
 
@@ -66,7 +66,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     const serve = `/busybox sh -c 'trap "exit 0" TERM; /busybox httpd -f -p $PORT -h /srv & wait'`;
     const unit = spec(serve);
     await world.provisioner.ensure(unit);
-    const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
     expect(await world.provisioner.ready(unit.id, check, NEVER)).not.toBeNull();
     const next = await world.restart();
     expect(await next.recover(new Map([[unit.id, unit.id]]))).toEqual(new Set([unit.id]));
@@ -77,7 +77,7 @@ describe('a unit of an image', skipFor(skipped), () => {
 
   it('that listens elsewhere, or ends, is told which ports its image exposes', async () => {
     addImage('image');
-    const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
     for (const [command, code] of [
       ['/busybox httpd -f -p 127.0.0.1:0', 'wrong_port'],
       ['/busybox false', 'exited'],
@@ -100,7 +100,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     expect((await run('/busybox cat /etc/hosts')).code).toBe(0);
     addImage('image2');
     const bare = spec('', { id: 'cccccccccccc', artifact: 'image2', listens: false });
-    const options = { unit: bare, output: () => {}, signal: NEVER, timeoutMs: 60_000 };
+    const options = { unit: bare, output: () => {}, signal: NEVER, timeoutMs: 180_000 };
     expect(await world.provisioner.exec({ ...options, command: "/busybox test 'a b' = 'a b'" })).toMatchObject({
       code: 0,
     });

@@ -76,7 +76,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
         const unit = spec('true', { id: '999999999999', ...changes });
         const command = 'test "$USER" = "$LOGNAME" && echo "$USER $PORT"';
-        await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+        await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 180_000 });
         return text.trim();
       };
       expect(await tell({})).toMatch(/^[a-z]\w* \d+$/);
@@ -124,7 +124,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
           unit: spec('true'),
           command: 'test ! -e data && echo spoilt > app.js',
           signal: NEVER,
-          timeoutMs: 60_000,
+          timeoutMs: 180_000,
           output: () => undefined,
         });
         expect(run.code).toBe(0);
@@ -215,7 +215,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         : JSON.stringify(cards.find(({ family, internal }) => family === 'IPv4' && !internal)?.address);
       const unit = spec(`node -e 'require("net").createServer().listen(process.env.PORT, ${own})'`, { listens: true });
       await world.provisioner.ensure(unit);
-      const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+      const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
       const failure = await world.provisioner.ready(unit.id, check, NEVER).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Failure);
       expect((failure as Failure).code).toBe('wrong_interface');
@@ -224,7 +224,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
     it('serves on whatever port it has chosen, where its network is its own', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const listen = (port: number): string => `require("net").createServer().listen(${port});`;
-      const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+      const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
       const one = spec(`node -e '${listen(81)}'`, { listens: true });
       await world.provisioner.ensure(one);
       expect(await world.provisioner.ready(one.id, check, NEVER)).toMatchObject({ port: 81 });

@@ -18,7 +18,7 @@ function specOf(world: ProcessWorld, app: string, artifact: string): UnitSpec {
 async function said(world: ProcessWorld, unit: UnitSpec, command: string): Promise<string> {
   let text = '';
   const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
-  await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+  await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 180_000 });
   return text.trim();
 }
 

@@ -21,7 +21,7 @@ require('node:net').createServer((socket) => socket.end()).listen(Number(port), 
   if (readFileSync(file, 'utf8') === 'end') process.exit(3);
 });
 `;
-const SERVES: ReadyCheck = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+const SERVES: ReadyCheck = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
 const NEVER = new AbortController().signal;
 
 let home: string;

@@ -104,7 +104,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         command: 'ls -l /proc/self/fd',
         output: (bytes) => void parts.push(bytes),
         signal: stop.signal,
-        timeoutMs: 60_000,
+        timeoutMs: 180_000,
       });
       expect(Buffer.concat(parts).toString()).toContain(' 0 -> ');
       expect(Buffer.concat(parts).toString()).not.toMatch(/ptmx|\/pts\//);

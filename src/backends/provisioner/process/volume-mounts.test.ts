@@ -68,7 +68,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       let text = '';
       const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
       const unit = spec('', volumes, { id: 'eeeeeeeeeeee', artifact });
-      await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+      await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 180_000 });
       return text.trim();
     }
 
