@@ -1,4 +1,4 @@
-/** `tancho edge run` with sockets that a service manager holds. */
+/** `tancho edge run` from its start to its end, and started again with sockets that a service manager holds. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { builtProgram } from '../../test/support/built.ts';
+import { freePort } from '../../test/support/free-port.ts';
 import { createLoad } from '../../test/support/load.ts';
 import { until } from '../../test/support/until.ts';
 import { request } from '../../test/support/world.ts';
@@ -46,15 +48,35 @@ async function unitAt(): Promise<number> {
   return (unit.address() as AddressInfo).port;
 }
 
-/** Of an edge that has followed a server, which is away. */
-async function homeWith(unitPort: number): Promise<string> {
+function tableWith(unitPort: number): object {
+  const targets = [{ unit: 'shop.1', host: '127.0.0.1', port: unitPort }];
+  return { version: 1, routes: [{ app: 'shop', hosts: ['shop.localhost'], targets, note: '', https: 'both' }] };
+}
+
+async function newHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'tancho-alone-'));
   undo.push(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
-  const targets = [{ unit: 'shop.1', host: '127.0.0.1', port: unitPort }];
-  const route = { app: 'shop', hosts: ['shop.localhost'], targets, note: '', https: 'both' };
-  await mkdir(join(home, 'edge'), { mode: 0o700 });
-  await writeFile(join(home, 'edge', 'table.json'), JSON.stringify({ version: 1, routes: [route] }));
   return home;
+}
+
+/** Of an edge that has followed a server, which is away. */
+async function homeWith(unitPort: number): Promise<string> {
+  const home = await newHome();
+  await mkdir(join(home, 'edge'), { mode: 0o700 });
+  await writeFile(join(home, 'edge', 'table.json'), JSON.stringify(tableWith(unitPort)));
+  return home;
+}
+
+const environment = (home: string): Record<string, string> => ({
+  ...{ PATH: process.env['PATH'] ?? '', HOME: home, TANCHO_HOME: home },
+  ...{ TANCHO_EDGE_TOKEN: 'any', TANCHO_EDGE_WORKERS: '1' },
+});
+
+/** Resolves when it has answered; one question at a time. */
+async function asked(edge: WebSocket, question: object): Promise<void> {
+  const answered = once(edge, 'message');
+  edge.send(JSON.stringify({ id: 1, ...question }));
+  expect(JSON.parse(String((await answered)[0]))).not.toHaveProperty('error');
 }
 
 it('an edge that is alone is started anew without a failed request, though all its processes are told to end at once', async () => {
@@ -62,13 +84,9 @@ it('an edge that is alone is started anew without a failed request, though all i
   const main = join(await builtProgram(), 'main.js');
   const pidIn = async (name: string): Promise<number> => Number(await readFile(join(home, 'run', name), 'utf8'));
   const args = [process.execPath, main, 'edge', 'run', '--name', 'alone', '--server', 'http://127.0.0.1:9'];
-  const own = { PATH: process.env['PATH'], HOME: home, TANCHO_HOME: home, TANCHO_EDGE_TOKEN: 'any' };
   const env = {
-    ...own,
-    LISTEN_FDS: '1',
-    TANCHO_EDGE_DRAIN: '2',
-    TANCHO_EDGE_WORKERS: '1',
-    TANCHO_EDGE_LISTEN: '127.0.0.1:1',
+    ...environment(home),
+    ...{ LISTEN_FDS: '1', TANCHO_EDGE_DRAIN: '2', TANCHO_EDGE_LISTEN: '127.0.0.1:1' },
   };
 
   const socket = createServer();
@@ -103,4 +121,27 @@ it('an edge that is alone is started anew without a failed request, though all i
   const { requests, failures } = await load.stop();
   expect(failures).toEqual([]);
   expect(requests).toBeGreaterThan(50);
+});
+
+it('an edge that starts has those who come wait until it has been told which apps there are', async () => {
+  const unitPort = await unitAt();
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  undo.push(() => new Promise((resolve) => server.close(resolve)));
+  const followed = once(server, 'connection');
+  await once(server, 'listening');
+  const port = await freePort();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = [join(await builtProgram(), 'main.js'), 'edge', 'run', '--name', 'early', '--server', url];
+  const env = { ...environment(await newHome()), TANCHO_EDGE_LISTEN: `127.0.0.1:${port}` };
+  const edge = spawn(process.execPath, args, { env, stdio: 'ignore' });
+  const ended = once(edge, 'exit');
+  undo.push(async () => {
+    edge.kill('SIGTERM');
+    await ended;
+  });
+  const [follower] = (await followed) as [WebSocket];
+  const answer = request(`http://127.0.0.1:${port}`, 'GET', '/', { headers: { host: 'shop.localhost' } });
+  for (let n = 0; n < 3; n++) await asked(follower, { op: 'hello' });
+  await asked(follower, { op: 'apply', table: tableWith(unitPort) });
+  expect(await answer).toMatchObject({ status: 200, text: 'one' });
 });

@@ -35,6 +35,8 @@ interface EdgeParts {
 
 /** The edge as a whole: what serves, the table on disk, and the socket and pid file by which control finds it. */
 export class Edge {
+  /** Resolves when a table has been handed over. */
+  readonly told: Promise<void>;
   /** Resolves when another edge has taken over and nothing that was begun here is left. */
   readonly retired: Promise<void>;
   readonly #options: EdgeOptions;
@@ -54,6 +56,7 @@ export class Edge {
   #announced: Promise<void> = Promise.resolve();
   #isRetired = false;
   #resolveRetired: () => void = () => {};
+  #resolveTold: () => void = () => {};
   #linesTaken: () => void = () => {};
 
   constructor(options: EdgeOptions, { serving, predecessor, log }: EdgeParts) {
@@ -74,14 +77,18 @@ export class Edge {
     this.retired = new Promise((resolve) => {
       this.#resolveRetired = resolve;
     });
+    this.told = new Promise((resolve) => {
+      this.#resolveTold = resolve;
+    });
   }
 
-  /** Serves by the last good table before anything else; the edge before it serves, too, until then. */
-  async start(): Promise<string> {
+  /** Serves by the last good table before anything else, once `before` has resolved; the edge before it serves, too, until then. */
+  async start(before: () => Promise<void> = () => Promise.resolve()): Promise<string> {
     const { host, tls } = this.#options;
     if (tls !== null) await this.#tickets.load();
     await this.#table.load((table) => this.#serving.apply(table));
     await this.#certificates.load((set) => this.#presentHere(set));
+    await before();
     const { port, tlsPort } = await this.#serving.listen(listeners(tls !== null));
     this.#bound = hostPort({ host, port });
     if (tls !== null) this.#beginTls(tls.host, tlsPort);
@@ -142,7 +149,7 @@ export class Edge {
       case 'table':
         return this.#table.value;
       case 'apply':
-        return this.#table.apply(request.table, (table) => this.#serveBy(table));
+        return this.#table.apply(request.table, (table) => this.#serveBy(table)).finally(() => this.#resolveTold());
       case 'change': {
         const { change } = request;
         return this.#table.change(

@@ -1,5 +1,6 @@
 /** The process of the edge, or one of its workers, from its options to its end. */
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Edge } from './edge.ts';
 import { EdgeLog } from './edge-log.ts';
 import type { Follower } from './follow/follower.ts';
@@ -12,6 +13,9 @@ import { DataPlane } from './proxy/data-plane.ts';
 import type { Serving } from './serving.ts';
 import { becomeUser } from '../lib/become-user.ts';
 import { WORKER_MARK, runWorker } from './worker.ts';
+
+/** For a server that takes a connection and says nothing. */
+const TOLD_MS = 15_000;
 
 async function serving(options: EdgeOptions, log: EdgeLog): Promise<Serving> {
   if (options.workers === 1) {
@@ -41,9 +45,13 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {});
-  await edge.start();
-  if (options.follow !== null) {
+  await edge.start(async () => {
+    if (options.follow === null) return;
     follower = await following(options, options.follow, edge, log);
+    // What it knows may be old, and private keys are with the servers alone; who comes meanwhile waits in the listener's queue.
+    await Promise.race([edge.told, follower.tried, delay(TOLD_MS)]);
+  });
+  if (options.follow !== null) {
     // Whoever has started it waits for it, and is to be its only owner.
     process.stdin.resume().on('end', stop).on('error', stop);
   }

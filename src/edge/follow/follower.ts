@@ -26,15 +26,21 @@ interface FollowerParts {
 }
 
 export class Follower {
+  /** Resolves when each server has been tried, and none could be followed. */
+  readonly tried: Promise<void>;
   readonly #parts: FollowerParts;
   readonly #leaving = new AbortController();
   #socket: WebSocket | null = null;
   #following: Promise<void> = Promise.resolve();
   /** Why nobody could be followed, so that it is said once. */
   #lastProblem = '';
+  #resolveTried: () => void = () => {};
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
+    this.tried = new Promise((resolve) => {
+      this.#resolveTried = resolve;
+    });
   }
 
   start(): void {
@@ -51,11 +57,16 @@ export class Follower {
   async #follow(): Promise<void> {
     const { servers } = this.#parts.options;
     let pauseMs = FIRST_PAUSE_MS;
+    let failures = 0;
     // Not all edges go to the same one.
     for (let turn = Math.floor(Math.random() * servers.length); !this.#leaving.signal.aborted; turn++) {
       const server = servers[turn % servers.length] ?? '';
       if (await this.#followOne(server)) pauseMs = FIRST_PAUSE_MS;
-      else if (turn % servers.length === 0) pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      else {
+        failures += 1;
+        if (failures >= servers.length) this.#resolveTried();
+        if (turn % servers.length === 0) pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      }
       const pause = pauseMs / 2 + Math.random() * (pauseMs / 2);
       await delay(pause, undefined, { signal: this.#leaving.signal, ref: false }).catch(() => undefined);
     }
