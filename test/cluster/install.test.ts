@@ -101,8 +101,12 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     await platform().apply(await platform().pushImage('1'), ['--edges', '2'], { TANCHO_EDGE_TOKEN: edgeToken });
     await platform().isUp('Deployment', 'tancho-edges');
     await answers(await platform().appsAt('tancho-edges'), 'page', 'a page');
-    const listed = (await api('GET', '/edges')).json<{ State: string }[]>();
-    expect(listed.map(({ State }) => State)).toEqual(['following', 'following']);
+    await says('following,following', async () =>
+      (await api('GET', '/edges'))
+        .json<{ State: string }[]>()
+        .map(({ State }) => State)
+        .join(),
+    );
   });
 
   it('an upgrade to another image, of servers that build, fails no request at servers and edges', async () => {
