@@ -137,7 +137,9 @@ found['adopted'] = [
 ];
 
 process.kill(noted().holder.pid, 'SIGKILL');
-await until(async () => (await sandbox.networkFault()) !== null, { what: 'the end of the holder to be seen' });
+// Addresses of the machine may change meanwhile, which is told of, too.
+const isSeen = async (): Promise<boolean> => (await sandbox.networkFault())?.includes('holds') === true;
+await until(isSeen, { what: 'the end of the holder to be seen' });
 found['fault'] = await sandbox.networkFault();
 await sandbox.mendNetworks();
 await Promise.all(apps.map((app) => app.ended));
