@@ -29,7 +29,7 @@ export function createAct(deps: {
   readonly store: Store;
   readonly leases: Leases;
   readonly audit: Audit;
-  /** What is told in place of what the work has thrown. */
+  /** What is thrown in place of what the work has thrown. */
   readonly explained: (thrown: unknown) => Promise<unknown>;
   readonly now: () => Date;
 }): Act {

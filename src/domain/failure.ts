@@ -1,4 +1,4 @@
-/** A deploy or rollout that failed for a cause that its owner is told. */
+/** A deploy or rollout that failed for a cause that is reported to its owner. */
 
 /** Why a deploy or rollout failed; closed, public (docs/errors.md). */
 export const FAILURE_CAUSES = [

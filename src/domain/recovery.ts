@@ -82,7 +82,7 @@ interface Background {
 
 /**
  * Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`; the output of many units is carried
- * on when the collector is told to go on.
+ * on when goOn() of the collector is called.
  */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Background }> {
   if ((await deps.store.allUnits()).length >= MANY) {
@@ -193,7 +193,7 @@ async function takeUp(
   if (!isRunning && unit.state === 'started') await noteDown(store, unit.id);
 }
 
-/** Its deaths while control was away are told as those that control has seen, and its requests go where it is now. */
+/** Its deaths while control was away are recorded as those that control has seen, and its requests go where it is now. */
 async function noteComeback({ store, journal }: RecoveryDeps, id: string, comeback: Comeback): Promise<void> {
   const { exits, address } = comeback;
   const last = exits.at(-1);

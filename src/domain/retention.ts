@@ -48,7 +48,7 @@ export function createRetention(deps: RetentionDeps): Retention {
     while (!signal.aborted && (await remove()) >= batch) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** What is forgotten is an event of its own, by which a removal by somebody else is told from it. */
+  /** What is forgotten is recorded as an event of its own, which distinguishes it from a removal by somebody else. */
   function forget(remove: (tx: StoreWriter) => Promise<Forgotten>): Promise<number> {
     return store.transact(async (tx) => {
       const { events: gone, rows } = await remove(tx);

@@ -1,2 +1,2 @@
-/** Where a long operation tells what it does, one line for people at a time. */
+/** Where a long operation says what it does, one line for people at a time. */
 export type Say = (line: string) => void;

@@ -1,6 +1,6 @@
 /**
- * Looks at what is known anyway, twice a minute, and tells people when something begins to be wrong and when that is over. What
- * was told is remembered with the message to the webhooks in one transaction, so a restart tells nobody twice.
+ * Looks at what is known anyway, twice a minute, and notifies people when something begins to be wrong and when that is over. What
+ * was sent is remembered with the message to the webhooks in one transaction, so a restart notifies nobody twice.
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
@@ -133,7 +133,7 @@ export class AlertWatch {
   }
 }
 
-/** Of what people are told: that it began is another letter than that it is over. */
+/** Key of a letter: that an alert began is another letter than that it is over. */
 function keyOf({ rule, subject, since, state }: Alert): string {
   return [rule, subject, since, state].join(' ');
 }

@@ -1,4 +1,4 @@
-/** Alerts of the platform's own: what is looked for, who is told, and what is going on. Rules only: no storage, no effects. */
+/** Alerts of the platform's own: what is looked for, who is notified, and what is going on. Rules only: no storage, no effects. */
 import { PlatformError } from '../errors.ts';
 import { normalEmail } from '../users/email.ts';
 
@@ -7,7 +7,7 @@ export type AlertRuleName = (typeof ALERT_RULES)[number];
 
 interface AlertRule {
   readonly isOn: boolean;
-  /** It has to last so long before anybody is told, and to be over for so long before it counts as over. */
+  /** It has to last so long before anybody is notified, and to be over for so long before it counts as over. */
   readonly minutes: number;
   /** What it means depends on the rule, see RULE_WORDS. */
   readonly threshold: number;
@@ -58,7 +58,7 @@ export const DEFAULT_ALERTS: AlertSettings = {
   mail: [],
 };
 
-/** `pending`: it has not lasted long enough; `firing`: people were told, or are being told; `resolved`: it is over, and they were told. */
+/** `pending`: it has not lasted long enough; `firing`: people were notified, or are being notified; `resolved`: it is over, and they were notified. */
 type AlertState = 'pending' | 'firing' | 'resolved';
 
 export interface Alert {
@@ -66,7 +66,7 @@ export interface Alert {
   /** Name of the app, host name of the certificate; '' for the server. */
   readonly subject: string;
   readonly state: AlertState;
-  /** One sentence for people, free of secrets, as it was when it began, or when people were told. */
+  /** One sentence for people, free of secrets, as it was when it began, or when people were notified. */
   readonly message: string;
   /** ISO 8601 UTC: since when it is so. */
   readonly since: string;

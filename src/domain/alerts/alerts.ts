@@ -1,4 +1,4 @@
-/** Use cases of alerts: what is going on, what is looked for, and who is told. */
+/** Use cases of alerts: what is going on, what is looked for, and who is notified. */
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { Caller } from '../caller.ts';
@@ -27,7 +27,7 @@ export interface Alerts {
   show(caller: Caller): Promise<AlertsView>;
   /** Only what is given is changed. Errors: input.invalid. */
   change(caller: Caller, change: AlertChange): Promise<AlertsView>;
-  /** Sends what an alert would. Errors: unavailable, timeout; conflict when nobody would be told. */
+  /** Sends what an alert would. Errors: unavailable, timeout; conflict when nobody would be notified. */
   test(caller: Caller): Promise<AlertTest>;
 }
 

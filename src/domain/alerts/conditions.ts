@@ -15,7 +15,7 @@ export interface AlertFacts {
   readonly certificates: readonly Pick<CertificateRecord, 'names' | 'state' | 'problem' | 'notAfter' | 'chain'>[];
   /** Null: none are made. */
   readonly backups: BackupState | null;
-  /** Null: nobody can tell. */
+  /** Null: it is not known. */
   readonly disk: DiskSpace | null;
 }
 
@@ -27,7 +27,7 @@ export interface Condition {
 
 const RESTARTS_MS = 10 * 60_000;
 const ERRORS_MS = 5 * 60_000;
-/** Of fewer answers none tells anything. */
+/** With fewer answers the share of errors says nothing. */
 const FEWEST_ANSWERS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -7,7 +7,7 @@ const BEGIN = Date.parse('2026-03-04T05:00:00.000Z');
 const SETTINGS: AlertSettings = changedAlerts(DEFAULT_ALERTS, { mail: ['ops@example.com'] });
 const DOWN = { rule: 'app_down', subject: 'shop', message: 'shop is down.' } as const;
 
-/** Looks every half minute, at what is wrong then; answers what people were told, by minute. */
+/** Looks every half minute, at what is wrong then; answers what people were notified of, by minute. */
 function told(isWrong: (minute: number) => boolean, minutes: number, settings = SETTINGS): string[] {
   let alerts: readonly Alert[] = [];
   const said: string[] = [];

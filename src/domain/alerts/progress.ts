@@ -1,4 +1,4 @@
-/** Pure: from what was known of alerts, and what is wrong now, to what is known; nobody is told twice, and nothing flaps. */
+/** Pure: from what was known of alerts, and what is wrong now, to what is known; nobody is notified twice, and nothing flaps. */
 import type { Alert, AlertSettings } from './alert.ts';
 import type { Condition } from './conditions.ts';
 
@@ -6,7 +6,7 @@ interface Progress {
   readonly alerts: readonly Alert[];
   /** Whether anything has to be remembered. */
   readonly isChanged: boolean;
-  /** Those of which people are to be told now: firing or resolved. */
+  /** Those of which people are to be notified now: firing or resolved. */
   readonly toNotify: readonly Alert[];
 }
 
@@ -63,7 +63,7 @@ function lasting(alert: Alert, { message }: Condition, waitMs: number, now: Date
   return { ...there, message, state: 'firing', firedAt: now.toISOString(), isMailDue };
 }
 
-/** Null: nobody was told of it, and nobody need be. */
+/** Null: nobody was notified of it, and nobody need be. */
 function ended(alert: Alert, waitMs: number, now: Date, isMailDue: boolean): Alert | null {
   if (alert.state === 'pending') return null;
   const at = now.toISOString();

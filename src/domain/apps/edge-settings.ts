@@ -76,7 +76,7 @@ function set<S extends EdgeSetting>(settings: { -readonly [N in S]: EdgeSettings
   settings[name] = value === null ? DEFAULT_EDGE[name] : READERS[name](name, value);
 }
 
-/** What the router is told; undefined: nothing is special about the app. `page`: of its release. */
+/** What the router goes by; undefined: nothing is special about the app. `page`: of its release. */
 export function rulesOf(settings: EdgeSettings, page: string): RouteRules | undefined {
   const { maintenance, maintenancePage, hold: held, accessLog, sticky, maxBodyBytes, maxRequests } = settings;
   const rules: RouteRules = {

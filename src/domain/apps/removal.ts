@@ -73,7 +73,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
           await tx.deleteApp(app);
         }
       });
-      // The providers are told in the background: one that hangs keeps no app alive.
+      // The providers undo its bindings in the background: one that hangs keeps no app alive.
       if ((await store.bindings({ app })).length > 0) orphans.wake();
     },
   };

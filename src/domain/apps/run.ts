@@ -15,7 +15,7 @@ import { Failure } from '../failure.ts';
 import { servingUnits } from '../units/unit.ts';
 import { commandSpec } from '../units/unit-spec.ts';
 
-/** What those are told who want a command or a shell beside the units. */
+/** The message for who wants a command or a shell of an app that has no release. */
 export const NOT_DEPLOYED = 'App must be available to run commands';
 const MAX_COMMAND = 32_768;
 /** Each may use as much of the machine as a unit. */

@@ -168,7 +168,7 @@ async function announceQuota(tx: StoreWriter, { target, actor, action, endedAt }
   );
 }
 
-/** Enough of the hash to tell tokens apart, and nothing of the token. */
+/** Enough of the hash to distinguish tokens, and nothing of the token. */
 const SHOWN_HASH = 16;
 
 function tokenOf(caller: Caller): string {

@@ -44,7 +44,7 @@ export class Refusals {
     const event = { ...refused, target: cut(refused.target), detail: cut(refused.detail) };
     const { actor, address, action, target, error } = event;
     const isAnonymous = actor === ANONYMOUS;
-    // Somebody unknown is told by where they come from, and by nothing that they can make up.
+    // Somebody unknown is identified by where they come from, and by nothing that they can make up.
     const key = JSON.stringify(isAnonymous ? [actor, address, action, error] : [actor, action, target, error]);
     const known = this.#kinds.get(key);
     if (known !== undefined) return count(known, event);

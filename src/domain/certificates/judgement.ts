@@ -116,7 +116,7 @@ function judgeOurs(name: string, bad: readonly SeenAddress[], reachesItself: boo
     return wrong('other_server', `${by} answers for ${name} on port 80 of ${other.address}.`);
   }
   const why = closed?.answer.kind === 'unreachable' ? closed.answer.why : '';
-  // Behind a router that does not lead its own address back inside, only the authority can tell.
+  // Behind a router that does not lead its own address back inside, only the authority can check this.
   if (!reachesItself) return { cause: null, problem: '', challenges: ['http-01', 'tls-alpn-01'] };
   return wrong(
     'port_closed',

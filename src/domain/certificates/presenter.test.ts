@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Each hears what the others tell. */
+/** Each hears what the others publish. */
 function newsOf(count: number): News[] {
   const heard = Array.from({ length: count }, () => new Map<string, NewsListener[]>());
   return heard.map((own) => ({

@@ -72,7 +72,7 @@ export async function takeControlLease(store: LeaseStore, options: ControlLeaseO
   }
   let last = Promise.resolve();
   const renew = async (): Promise<void> => {
-    // Out of reach: the next renewal tries again, and tells whether somebody else came first.
+    // Out of reach: the next renewal tries again, and shows whether somebody else came first.
     const isOurs = await store.renewLease(lease, ttlMs).catch(() => true);
     if (isOurs) return;
     clearInterval(timer);

@@ -1,5 +1,5 @@
 /**
- * A database tells what became of it: `copied` is written with what was copied into it, from which home, and goes with the first server that starts on it;
+ * A database says what became of it: `copied` is written with what was copied into it, from which home, and goes with the first server that starts on it;
  * `moved` says that the state was moved away, to which home. So nobody starts on what was left behind, and a copy that never was in force can be made
  * again, by who made it.
  */

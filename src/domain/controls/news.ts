@@ -1,6 +1,6 @@
 /**
- * Contract: what happens on one control, told to the others that share its store, so that they need not ask again and again. Nothing
- * depends on it arriving: whoever listens is told now and then, and after each loss of the connection, to look for itself.
+ * Contract: what happens on one control, published to the others that share its store, so that they need not ask again and again. Nothing
+ * depends on it arriving: whoever listens is asked now and then, and after each loss of the connection, to look for itself.
  */
 
 /**
@@ -29,9 +29,9 @@ export type Topic =
 export type NewsListener = (subject: string | null) => void;
 
 export interface News {
-  /** After the commit of what it is about. Soon, and once for what is told several times meanwhile. Never throws. */
+  /** After the commit of what it is about. Soon, and once for what is published several times meanwhile. Never throws. */
   publish(topic: Topic, subject: string): void;
-  /** What others tell, not what this one does. */
+  /** What others publish, not what this one does. */
   on(topic: Topic, listener: NewsListener): void;
   close(): Promise<void>;
 }

@@ -39,7 +39,7 @@ export async function demandOwnEngine(
       }
       if (apps.length > 0) throw inUse(before, apps);
     }
-    // Alone, what cannot be reached is told when it is needed; of several each may have to go on with the work of another.
+    // One alone reports a missing engine when it is needed; one of several may have to go on with the work of another at any time.
     const unknown = (await tx.pools()).find(
       ({ placement }) => placement !== null && !engines.some(({ name }) => name === placement.engine),
     );

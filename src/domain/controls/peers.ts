@@ -28,7 +28,7 @@ interface PeersDeps {
 
 type Work = (subjects: readonly string[]) => Promise<void>;
 
-/** A question is told again so often, for news may be lost. */
+/** A question is published again so often, for news may be lost. */
 const ASK_EVERY_MS = 250;
 const NO_EDGES: ReadonlyMap<string, object> = new Map();
 const KEPT_ANSWERS = 1_000;

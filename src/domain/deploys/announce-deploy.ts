@@ -1,7 +1,7 @@
 import type { StoreWriter } from '../store.ts';
 import { announce } from '../webhooks/occurrence.ts';
 
-/** In the transaction that ends a deploy, after it is recorded as it ended. One that somebody cancelled is told to nobody. */
+/** In the transaction that ends a deploy, after it is recorded as it ended. One that somebody cancelled is announced to nobody. */
 export async function announceDeploy(tx: StoreWriter, id: string, at: string): Promise<void> {
   const deploy = await tx.deploy(id);
   if (deploy === null || (deploy.state !== 'done' && deploy.state !== 'failed')) return;

@@ -4,7 +4,7 @@ interface BuildRequest {
   /** Slots are shared fairly among owners. */
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** Told how many builds have to end before this one begins, whenever that changes. */
+  /** Called with how many builds have to end before this one begins, whenever that changes. */
   readonly onWait: (builds: number) => void;
 }
 

@@ -42,7 +42,7 @@ export class DeployOrder {
   }
 
   /**
-   * In the transaction that inserts the deploy. Answers who asked for those on other controls whose place it takes, which are told by
+   * In the transaction that inserts the deploy. Answers who asked for those on other controls whose place it takes, which hear of it by
    * changed(). Throws `app.busy` when too many of the app wait.
    */
   async enter(tx: StoreWriter, { id, app, by, ref }: Entering): Promise<string[]> {

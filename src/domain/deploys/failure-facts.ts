@@ -1,4 +1,4 @@
-/** Why a deploy failed, as it is recorded and told: free of private values, with a cause of the closed list. */
+/** Why a deploy failed, as it is recorded and reported: free of private values, with a cause of the closed list. */
 import type { Redactor } from '../../lib/redact.ts';
 import { type ErrorCode, isDiskFull, isPlatformError, toPlatformError } from '../errors.ts';
 import { Failure, type FailureCause } from '../failure.ts';

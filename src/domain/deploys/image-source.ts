@@ -57,7 +57,7 @@ export interface ImageSource {
   /**
    * Brings an image to this machine and makes it ready to run: its own command as the process `web`, unless tancho.yaml in its working
    * directory or `commands` say otherwise. Every byte is checked against its digest. `line`
-   * gets what is worth telling, at least every few seconds while bytes come. A failure leaves nothing behind.
+   * gets what is worth reporting, at least every few seconds while bytes come. A failure leaves nothing behind.
    * Throws Failure: `pull_failed` when the registry does not give it, `invalid_source` when it cannot run here, `no_process`,
    * `disk_full`, `timeout`, `cancelled`.
    */

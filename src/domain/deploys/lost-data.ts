@@ -1,4 +1,4 @@
-/** Tells a pusher what the units that are about to be replaced take with them. */
+/** Warns a pusher of files that will be lost with the units that are about to be replaced. */
 import type { App } from '../apps/app.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';

@@ -1,4 +1,4 @@
-/** Tells a pusher, and the record of the deploy, when visitors of what serves now do not meet a page. */
+/** Warns a pusher, also in the record of the deploy, when visitors of what serves now do not get a page. */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { lookAtPage, type PageDeps, type PageProblem } from '../pages/page.ts';
 import type { Say } from '../say.ts';

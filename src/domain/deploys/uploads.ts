@@ -24,7 +24,7 @@ interface UploadDetails {
   readonly message: string;
   /** Who an app token deploys for; from users it is ignored. */
   readonly user: string;
-  /** `app-deploy`, `drag-and-drop` or `git`; '' is told from `commit`. */
+  /** `app-deploy`, `drag-and-drop` or `git`; '' is derived from `commit`. */
   readonly origin: string;
   /** The caller's own name for the version. */
   readonly commit: string;

@@ -54,7 +54,7 @@ export interface DiagnosisFacts {
   readonly health: ReadonlyMap<string, ProbeAnswer>;
   /** Where the router's table is not what it should be; '' for nowhere. */
   readonly routeFault: string;
-  /** Whether the router tells its table at all. */
+  /** Whether the router reports its table at all. */
   readonly routerAnswers: boolean;
   /** Why there is no certificate for `host`, where clients come by TLS; '' where there is one, or nobody asks for one. */
   readonly certificateProblem: string;

@@ -49,7 +49,7 @@ export interface MachineProbe {
   /** '' when something accepts connections there; otherwise why not, completing "it ...". */
   connect(address: Address): Promise<string>;
   request(request: ProbeRequest): Promise<ProbeAnswer>;
-  /** Whether the name leads to an address; null: nobody could tell. */
+  /** Whether the name leads to an address; null: it is not known. */
   resolves(host: string): Promise<boolean | null>;
   /** Of the file system the platform keeps its state on; null where it cannot be asked. */
   disk(): Promise<DiskSpace | null>;

@@ -33,7 +33,7 @@ export class CountSchedule {
     this.#pace = pace;
   }
 
-  /** What is to be counted, by what is free now; null: nobody can tell. `soonerMs`: the longest between two counts this time. */
+  /** What is to be counted, by what is free now; null: it is not known. `soonerMs`: the longest between two counts this time. */
   due(space: DiskSpace | null, at: number, soonerMs = this.#pace.everyMs): readonly RoomKind[] {
     const free = space === null ? this.#most : { bytes: space.freeBytes, files: space.freeFiles };
     const [before, tookMs] = [this.#free, at - this.#at];

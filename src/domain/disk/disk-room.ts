@@ -14,13 +14,13 @@ export interface DiskRoomDeps {
 /** Of all files that the file system can hold, so many are left to the platform. */
 const RESERVED_FILES = 1 / 50;
 
-/** Whether the reserve is touched, of bytes or of files; null where nobody can tell how much is free. */
+/** Whether the reserve is touched, of bytes or of files; null where it is not known how much is free. */
 export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDeps['settings']): boolean {
   if (space === null || diskReserveBytes === 0) return false;
   return space.freeBytes < diskReserveBytes || space.freeFiles < space.totalFiles * RESERVED_FILES;
 }
 
-/** Throws `disk.low`. Where nobody can tell how much is free, there is room. */
+/** Throws `disk.low`. Where it is not known how much is free, there is room. */
 export async function demandRoom({ probe, settings, holders }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();
   if (space === null || !isLow(space, settings)) return;
@@ -72,7 +72,7 @@ async function largest(holders: DiskHolders, space: DiskSpace | null): Promise<s
 /** With less nothing can be relied on to be stored. */
 const FULL_BYTES = 16 * 1024 ** 2;
 
-/** Where nobody can tell how much is free, it is not. */
+/** False where it is not known how much is free. */
 export function isFull(space: DiskSpace | null): boolean {
   return space !== null && space.freeBytes < FULL_BYTES;
 }

@@ -1,6 +1,6 @@
 /**
- * Tells webhooks when the reserve of the platform is touched: once, and not again before there was clearly more room. What was told
- * last is remembered, so a restart tells nobody twice.
+ * Notifies webhooks when the reserve of the platform is touched: once, and not again before there was clearly more room. What was announced
+ * last is remembered, so a restart notifies nobody twice.
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';

@@ -1,7 +1,7 @@
 /**
  * Looks at how much the volumes with a limit hold, every minute, and as soon as so much less is free that one of them may hold too much. One that is
- * full is told. Where it holds a twentieth more (and the kernel keeps no quota), the units that have it are ended and started again with the volume
- * read-only, until it holds less: what is being written then is lost, but nobody takes the disk of all others.
+ * full is noted in the log of its app. Where it holds a twentieth more (and the kernel keeps no quota), the units that have it are ended and started
+ * again with the volume read-only, until it holds less: what is being written then is lost, but nobody takes the disk of all others.
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';

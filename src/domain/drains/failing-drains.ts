@@ -7,7 +7,7 @@ export interface FailingDrainsDeps {
   readonly logStore: Pick<DrainCursors, 'drainCursor'>;
 }
 
-/** A sentence for each drain of the app whose receiver does not take its lines; none where nobody can tell. */
+/** A sentence for each drain of the app whose receiver does not take its lines; none where that is not known. */
 export async function failingDrains({ store, logStore }: FailingDrainsDeps, app: string): Promise<string[]> {
   const drains = (await store.drains()).filter((drain) => drain.app === app);
   const sentences = drains.map(async ({ id, target }) => {

@@ -18,7 +18,7 @@ export interface PlatformProcess {
 }
 
 export interface MachineNow {
-  /** 0 where they cannot be told. */
+  /** 0 where it is not known. */
   readonly memoryTotalBytes: number;
   /** What could be given to programs without swapping. */
   readonly memoryAvailableBytes: number;

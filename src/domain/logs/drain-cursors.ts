@@ -13,7 +13,7 @@ export interface DrainCursor {
   readonly failures: number;
   /** Entries that were removed before the receiver had them, or that it would not take; at most so many. */
   readonly lost: number;
-  /** Of those, the ones that the receiver has not been told of. */
+  /** Of those, the ones that the receiver has not been notified of. */
   readonly unreported: number;
 }
 
@@ -27,7 +27,7 @@ export interface DrainCursors {
   drainLag(id: string): Promise<number>;
   /** The oldest ones that it does not have. */
   drainEntries(id: string, limit: number): Promise<LogEntry[]>;
-  /** The receiver has everything up to `seq`, and knows that `told` are lost. Never moves back. */
+  /** The receiver has everything up to `seq`, and knows that `reported` are lost. Never moves back. */
   drainSent(id: string, sent: { readonly seq: number; readonly reported: number; readonly at: string }): Promise<void>;
   /** `skipTo`: the entry with this seq, the oldest, counts as lost. */
   drainFailed(

@@ -10,7 +10,7 @@ export class OutputRate {
   #lines = 0;
   #characters = 0;
 
-  /** Told of each piece; true as long as it is much. */
+  /** To be called with each piece; true as long as it is much. */
   isHighWith(lines: readonly { readonly text: string }[], nowMs: number): boolean {
     if (nowMs - this.#since >= WINDOW_MS) [this.#since, this.#lines, this.#characters] = [nowMs, 0, 0];
     this.#lines += lines.length;

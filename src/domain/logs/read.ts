@@ -14,7 +14,7 @@ const BEGINNING_BYTES = 256 * 1024;
 const MOST_BYTES = 16 * 1024 * 1024;
 /** Of one search. */
 const SEARCH_MS = 5_000;
-/** Of one page for who follows, who is told of what is found in between. */
+/** Of one page for who follows, who gets what is found after each page. */
 const FOLLOWED_MS = 1_000;
 
 interface Found {

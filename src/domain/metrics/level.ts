@@ -5,7 +5,7 @@ import { type Point, Ring, type MetricRow } from './ring.ts';
 export const FIELDS = ['cpuMillis', 'memoryBytes', 'units', 'restarts', 'requests', 'failures', 'logLines'] as const;
 type Field = (typeof FIELDS)[number];
 export type Sample = MetricRow<Field>;
-/** Their mean tells something, and not their sum. */
+/** Averaged where samples are put together; the others are summed up. */
 const LEVELS_OF: ReadonlySet<Field> = new Set(['cpuMillis', 'memoryBytes', 'units']);
 
 /** Answers by class of their status, and the milliseconds in which half of them, and nearly all, were given. */

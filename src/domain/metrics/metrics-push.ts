@@ -1,4 +1,4 @@
-/** Sends what Prometheus could ask for once a minute, where the operator wishes that. What is not taken is told once; the next time it is all there again. */
+/** Sends what Prometheus could ask for once a minute, where the operator wishes that. A failure is logged once; the next time it is all there again. */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { MetricsSender } from './metrics-sender.ts';

@@ -1,4 +1,4 @@
-/** Pure: what is told to Prometheus in the words of OTLP (ExportMetricsServiceRequest as JSON), so that both tell the same. */
+/** Pure: what Prometheus reads, as OTLP (ExportMetricsServiceRequest as JSON), so that both report the same. */
 
 interface Times {
   /** Since when is counted, and until when; milliseconds since 1970. */

@@ -3,7 +3,7 @@ import { type Deploy, DEPLOY_STATES, FINISHED } from '../deploys/deploy.ts';
 import type { DiskSpace } from '../diagnosis/probe.ts';
 
 interface PlatformNow {
-  /** Null: nobody can tell; then there are no lines of it. */
+  /** Null: it is not known; then there are no lines of it. */
   readonly disk: DiskSpace | null;
   readonly reserveBytes: number;
   readonly unfinished: readonly Pick<Deploy, 'state'>[];

@@ -32,7 +32,7 @@ const GONE = new Set([404, 410]);
 type Answered = ProbeAnswer & { readonly kind: 'answered' };
 
 /**
- * Asks a serving unit for `/`, as the router would, and for what a page of HTML names. Null: nothing is wrong, or nobody can tell; an API
+ * Asks a serving unit for `/`, as the router would, and for what a page of HTML names. Null: nothing is wrong, or that is not known; an API
  * that has no `/`, or asks who is there, is well. Never throws for what the app does.
  */
 export async function lookAtPage(deps: PageDeps, app: App): Promise<PageProblem | null> {
@@ -125,7 +125,7 @@ class Look {
   }
 }
 
-/** Completes "which the app ..."; '' where nothing is missing, or nobody can tell. */
+/** Completes "which the app ..."; '' where nothing is missing, or that is not known. */
 function whyLacking(answer: ProbeAnswer): string {
   if (answer.kind !== 'answered') return '';
   const { status, type } = answer;

@@ -1,4 +1,4 @@
-/** Frameworks that answer only to names they were told, and how each says so. */
+/** Frameworks that answer only to host names in their configuration, and how each says so. */
 
 interface Refusal {
   /** A sentence. */

@@ -1,4 +1,4 @@
-/** What a rollout is asked to do, and what it tells of its steps. */
+/** What a rollout is asked to do, and what it reports of its steps. */
 import type { Say } from '../say.ts';
 import type { StoreWriter } from '../store.ts';
 import type { App, Release } from '../apps/app.ts';

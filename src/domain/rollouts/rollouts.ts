@@ -93,7 +93,7 @@ export class Rollouts {
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
       await this.#commit(rollout, withoutTasks(plan, tasks));
     } catch (error) {
-      // The answer to a commit may be lost on its way. Where nobody can tell now, it is left to whoever has the app next.
+      // The answer to a commit may be lost on its way. Where that cannot be read now, it is left to whoever has the app next.
       const isCommitted = await this.#isCommitted(rollout).catch(() => null);
       if (isCommitted === false) {
         await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));

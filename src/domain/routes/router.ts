@@ -7,7 +7,7 @@
  * left the answer is 502. What the router answers itself names the app and no address, and 503 comes with Retry-After. Bodies pass both ways as they come.
  *
  * Units get the request as it was sent, with its Host, and with X-Forwarded-For (the client's address), X-Forwarded-Proto, X-Forwarded-Host and
- * X-Forwarded-Port in place of what a client has said of them. X-Request-Id is the client's, or a new one; units and clients are told.
+ * X-Forwarded-Port in place of what a client has said of them. X-Request-Id is the client's, or a new one; units and clients get it.
  */
 import type { AnswerCounts } from '../../lib/answer-counts.ts';
 import type { Address } from '../units/unit.ts';
@@ -96,7 +96,7 @@ export interface AlpnChallenge {
 /**
  * What the router presents to TLS clients. Whole sets only, as with route tables, and kept apart from them, so that a renewal touches
  * no route. A name that several certificates have is that of the first; exact names win over wildcards. One that cannot be used (its
- * key is another's, it is no PEM) is passed over, and told by certificates(); its names are then served by the next that has them.
+ * key is another's, it is no PEM) is passed over, and reported by certificates(); its names are then served by the next that has them.
  */
 export interface CertificateSet {
   /** Grows with every change; a router that has seen a newer one ignores an older. */

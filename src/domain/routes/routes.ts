@@ -90,13 +90,13 @@ export class Routes {
     return this.#publishStale();
   }
 
-  /** publish() for another control, which has told all of them. */
+  /** publish() for another control, which has notified all controls. */
   publishFor(apps: readonly string[]): Promise<void> {
     this.#markStale(apps);
     return this.#publishStale();
   }
 
-  /** Resolves when the router serves by what the store had after this call, whatever was told of it. */
+  /** Resolves when the router serves by what the store had after this call, whether or not it heard of the changes. */
   async refresh(): Promise<void> {
     if (isDeepStrictEqual(await this.#readAll(), this.#published)) return;
     this.#markStale('all');

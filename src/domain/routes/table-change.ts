@@ -1,4 +1,4 @@
-/** How one table differs from the one before it, for routers that are told of what is new only. */
+/** How one table differs from the one before it, for routers that are sent only what is new. */
 import type { Route, RouteTable } from './router.ts';
 
 export interface TableChange {
@@ -11,7 +11,7 @@ export interface TableChange {
   readonly put: readonly { readonly at: number; readonly route: Route }[];
 }
 
-/** More is not worth telling apart. */
+/** Where a larger share of the routes has changed, the whole table is sent. */
 const MOST_CHANGED = 0.25;
 
 /** Of a route: no two of a table have the same. */

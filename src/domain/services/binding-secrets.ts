@@ -1,4 +1,4 @@
-/** Keeps the credentials of bindings out of what a provider tells of itself; names and addresses in it stay. */
+/** Keeps the credentials of bindings out of what a provider says of itself; names and addresses in it stay. */
 import { withoutCredentials } from '../../lib/credentials-in-text.ts';
 import { createRedactor, passwordsIn, type Redactor } from '../../lib/redact.ts';
 import type { Binding } from './service.ts';

@@ -38,7 +38,7 @@ export interface InstanceView {
   readonly instance: Instance;
   /** Names of the apps that are bound to it; sorted. */
   readonly apps: readonly string[];
-  /** What the provider tells of it; null when it could not be asked. */
+  /** What the provider says of it; null when it could not be asked. */
   readonly info: readonly EndpointFact[] | null;
   /** What the provider says of its plan; '' when it could not be asked, and absent in lists. */
   readonly planDescription?: string;

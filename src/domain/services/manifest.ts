@@ -43,7 +43,7 @@ export function parseManifest(text: string): ServiceManifest {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   if (document.errors.length > 0) {
-    // A message of the parser may repeat what is written there, so only its kind is told.
+    // A message of the parser may repeat what is written there, so only its kind is reported.
     const some = document.errors.slice(0, MAX_ERRORS);
     throw invalid(some.map((error) => at(lines, error.pos[0], `not YAML (${words(error.code)})`)));
   }

@@ -186,7 +186,7 @@ export class Orphans {
     return null;
   }
 
-  /** Tells that units have gone, and answers those that the provider may still know. They keep no binding from going away. */
+  /** Notifies the provider that units have gone, and answers those that it may still know. They keep no binding from going away. */
   async #withdraw(on: BoundTo, hosts: readonly string[]): Promise<string[]> {
     const { store, provider, logger } = this.#deps;
     if (hosts.length === 0) return [];

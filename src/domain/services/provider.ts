@@ -108,7 +108,7 @@ export class Provider {
     );
   }
 
-  /** Tells of a unit that has come, or of one that has gone. */
+  /** Notifies the provider of a unit that has come, or of one that has gone. */
   unit(what: 'bindUnit' | 'unbindUnit', on: BoundTo, unitHost: string): Promise<void> {
     const secrets = secretsOf(on.instance, on.binding);
     const asked = { key: randomHex(32), user: '', deadlineMs: this.#deadlines.lookMs, secrets };
@@ -163,7 +163,7 @@ export interface BoundTo {
   readonly binding: Binding;
 }
 
-/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`; `notReady`: in place of it all. */
+/** The error that people read when a provider failed. `what`: e.g. `Failed to create the instance db`; `notReady`: in place of it all. */
 export function providerFailed(
   failure: EndpointFailure,
   what: string,

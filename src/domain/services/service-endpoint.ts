@@ -145,7 +145,7 @@ export interface ServiceEndpoint {
   ): Promise<ReadonlyMap<string, string>>;
   /** Repeated safely. A binding the provider does not know is no failure: it is gone. */
   unbind(endpoint: Endpoint, instance: EndpointInstance, binding: EndpointBinding, call: EndpointCall): Promise<void>;
-  /** Repeated safely. Tells the provider of one more unit; endpoints that have no use for it do nothing. */
+  /** Repeated safely. Notifies the provider of one more unit; endpoints that have no use for it do nothing. */
   bindUnit(
     endpoint: Endpoint,
     instance: EndpointInstance,

@@ -16,8 +16,8 @@ export interface ServiceProxy {
 }
 
 /**
- * What a provider does for the platform: binding or removing by this way would leave what nobody knows of. Read as the most lenient of
- * servers would: some take a slash at the end for none, or do not tell small letters from capitals.
+ * What a provider does for the platform: binding or removing by this way would leave what nobody knows of. Paths are read as the most lenient of
+ * servers would: some ignore a slash at the end, or do not distinguish small letters from capitals.
  */
 const RESERVED = /^\/+$|^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
 

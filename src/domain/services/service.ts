@@ -82,14 +82,14 @@ export interface Binding {
   readonly vars: Readonly<Record<string, string>>;
   /** How the app calls some of them, in place of the provider's names. */
   readonly names: BoundNames;
-  /** Addresses of units that the provider has been told of, or with a + in front may have been; sorted. */
+  /** Addresses of units that the provider has been notified of, or with a + in front may have been; sorted. */
   readonly unitHosts: readonly string[];
   readonly createdAt: string;
   readonly attempts: number;
   readonly problem: string;
 }
 
-/** What is about to be told is recorded first: whatever happens then, it is told again or taken back. */
+/** Each notification is recorded before it is sent: whatever happens then, it is sent again or taken back. */
 export const UNCONFIRMED = '+';
 
 /** The addresses among unitHosts that the provider may know. */
@@ -99,7 +99,7 @@ export function notifiedHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string
 
 const SERVICE_NAME = /^[A-Za-z0-9][-\w.]{0,62}$/;
 const INSTANCE_NAME = /^[A-Za-z][-\w]{1,62}$/;
-/** Providers tell of their plans where they would tell of an instance of this name. */
+/** Providers list their plans at the path that an instance of this name would have. */
 const PLANS = 'plans';
 /** Paths of the API begin with these: `/services/instances`, `/services/proxy`. */
 const RESERVED_SERVICES: ReadonlySet<string> = new Set(['instances', 'proxy']);

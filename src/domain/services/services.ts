@@ -105,7 +105,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     },
 
     async update(caller, { id, kind, url, username, password, isRestricted, team }) {
-      // Specification 5: who is in no team is told so, whatever the manifest names.
+      // Specification 5: who is in no team is refused for that, whatever the manifest names.
       demand(caller, 'service.create');
       await edit(caller, 'service.update', { name: id }, async (_service, tx) => ({
         url,

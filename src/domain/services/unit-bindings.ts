@@ -1,5 +1,5 @@
 /**
- * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log,
+ * Notifies providers of the units of an app that have come and gone since the last time. What fails is noted in the app's log,
  * tried again a few times and with the next change, and fails nothing: providers that let in by address are few.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
@@ -19,7 +19,7 @@ interface UnitBindingsDeps {
   readonly leases: Leases;
   readonly journal: Journal;
   readonly logger: Logger;
-  /** Changes within this time are told together; 250 ms when absent. */
+  /** Changes within this time are reported together; 250 ms when absent. */
   readonly gatherMs?: number;
   /** Before what failed is tried again, doubled each time; 2 s when absent. */
   readonly retryMs?: number;
@@ -47,7 +47,7 @@ export class UnitBindings {
     this.#schedule(this.#deps.gatherMs ?? GATHER_MS);
   }
 
-  /** Resolves when nothing is to be told. */
+  /** Resolves when no provider has to be notified. */
   async idle(): Promise<void> {
     while (this.#timer !== null || this.#running !== null) {
       await (this.#running ?? new Promise((resolve) => setTimeout(resolve, 1)));

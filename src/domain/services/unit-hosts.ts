@@ -1,4 +1,4 @@
-/** Where the units of an app are, as providers are told. */
+/** Where the units of an app are: the addresses that providers are notified of. */
 import { hostPort } from '../../lib/host-port.ts';
 import type { App } from '../apps/app.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';

@@ -26,7 +26,7 @@ const CALM_PERIOD_SECONDS = 30;
 const CALM_LOOKS_PER_SECOND = 10;
 /** So many good looks in a row, and it is calm. */
 const CALM_AFTER = 6;
-/** So many looks at what is well are begun in a second: of more, each would come so late that it tells nothing. */
+/** So many looks at what is well are begun in a second: of more, each would come too late to show anything. */
 const LOOKS_PER_SECOND = 25;
 /** Those that are calm are looked at one by one, not all in one moment. */
 const SPREAD = 0.2;

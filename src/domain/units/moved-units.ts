@@ -2,7 +2,7 @@ import type { Engines } from './engines.ts';
 import type { Unit } from './unit.ts';
 
 /**
- * Ids of units that run, and not where their records say. An engine that starts units again by itself may have done so elsewhere and told
+ * Ids of units that run, and not where their records say. An engine that starts units again by itself may have done so elsewhere and notified
  * whoever looked after them at that time, or nobody; where they were, another app may be by now.
  */
 export async function movedUnits(

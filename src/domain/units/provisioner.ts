@@ -235,7 +235,7 @@ export interface Supports {
   readonly volumes: 'anywhere' | 'below the code' | 'none';
   /** Apps that reach the units of others, see Provisioner.link(). */
   readonly links: boolean;
-  /** Who starts a unit again that has ended without being told to: whoever looks after it, by ensure(), or the engine, when it sees fit. */
+  /** Who starts a unit again that has ended without stop(): whoever looks after it, by ensure(), or the engine, when it sees fit. */
   readonly restarts: 'platform' | 'engine';
   /** How many platform processes may use it at a time: where units are on the machine of one, others would take them for dead. */
   readonly controls: 'one' | 'several';
@@ -259,17 +259,17 @@ export interface Provisioner {
 
   /**
    * Waits until the unit serves; returns its address (null when it does not listen). Who listens and accepts nothing, does not serve
-   * yet, where the engine can tell. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed,
+   * yet, where the engine can see that. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed,
    * unless it went with what it ran on: then the next one is waited for.
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
-   * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides. `tell` gets what people
-   * should know about how it serves, such as another port than they were told.
+   * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides. `say` gets what people
+   * should know about how it serves, such as another port than the expected one.
    */
   ready(id: string, check: ReadyCheck, signal: AbortSignal, say?: Say): Promise<Address | null>;
 
   /**
    * Looks once whether a unit that serves still does. `accept` fails where nothing listens, and where nobody accepts what comes: a
-   * unit that accepts late, but does, is busy and not hung. One that an engine has started again elsewhere than it is looked for is told as
+   * unit that accepts late, but does, is busy and not hung. One that an engine has started again elsewhere than it is looked for is reported as
    * an exit: whoever asks has missed that.
    */
   probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult>;
@@ -283,7 +283,7 @@ export interface Provisioner {
   /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */
   remove(id: string): Promise<void>;
 
-  /** Every unit this provisioner knows, whatever its state; of an engine that is away, without waiting for it, those that it has told of or was told of. */
+  /** Every unit this provisioner knows, whatever its state; of an engine that is away, without waiting for it, those it has reported or got by recover(). */
   list(): Promise<SeenUnit[]>;
 
   /** The first process of a running unit that shares the network of the machine, which everybody may listen in; else null. */
@@ -299,7 +299,7 @@ export interface Provisioner {
    */
   recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;
 
-  /** Units that have come back since this was last asked; their exits are told to no listener. */
+  /** Units that have come back since this was last asked; their exits are reported to no listener. */
   comebacks(): Promise<Comeback[]>;
 
   /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */

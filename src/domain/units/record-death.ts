@@ -1,4 +1,4 @@
-/** What the store is told of a unit that has died, or is taken for dead: its end with its last words, and that it serves no more. */
+/** Records in the store that a unit has died, or is taken for dead: its end with its last words, and that it serves no more. */
 import { randomHex } from '../../lib/ids.ts';
 import { OWN_EVENT } from '../audit/events.ts';
 import type { Store } from '../store.ts';

@@ -160,7 +160,7 @@ export class Supervisor {
     if (this.#closed.signal.aborted) return;
     const { store, routes, journal, units } = this.#deps;
     const { id } = exited;
-    // An engine that several controls share tells each of them.
+    // An engine that several controls share notifies each of them.
     if (!(await this.#surely('looking up who looks after a unit', () => this.#isOurs(id)))) return;
     const unit = await this.#surely('noting the death of a unit', () => units.died(exited));
     const app = unit === null ? null : await this.#surely('looking up an app', () => store.app(unit.app));

@@ -2,7 +2,7 @@
  * Slows down guessing of passwords without ever locking anybody out for good. Failures are counted three ways: per account
  * from one address, per address, and per account from everywhere. An address from which the account has logged in before is
  * only held to the first, so a stranger cannot keep the owner out, nor one guest everybody behind the same proxy. Several controls count
- * together: each tells the others what it has counted, and whoever starts asks them.
+ * together: each notifies the others of what it has counted, and whoever starts asks them.
  */
 import { type News, NO_NEWS } from '../controls/news.ts';
 import { PlatformError } from '../errors.ts';

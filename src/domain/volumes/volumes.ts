@@ -34,7 +34,7 @@ export interface VolumeView {
   readonly volume: Volume;
   /** Where the units that serve have it, or those of the first deploy will; null: nowhere. */
   readonly mount: ReleaseMount | null;
-  /** Null where nobody can tell in time. */
+  /** Null where it cannot be counted in time. */
   readonly bytes: number | null;
 }
 

@@ -5,7 +5,7 @@ const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface Delivery {
-  /** The same at each attempt, so that receivers can tell. */
+  /** The same at each attempt, so that receivers recognize a repetition. */
   readonly id: string;
   readonly webhook: string;
   readonly kind: OccurrenceKind | 'webhook.test';

@@ -1,8 +1,8 @@
-/** A webhook: where others are told what happens. Rules only: no storage, no effects. */
+/** A webhook: where others are notified of what happens. Rules only: no storage, no effects. */
 import { PlatformError } from '../errors.ts';
 import { OCCURRENCES, type OccurrenceKind } from './occurrence.ts';
 
-/** What it is told of: one app, the apps of a team, those of a user's teams, or everything. */
+/** What it is notified of: one app, the apps of a team, those of a user's teams, or everything. */
 const WEBHOOK_SCOPES = ['app', 'team', 'user', 'platform'] as const;
 export type WebhookScope = (typeof WEBHOOK_SCOPES)[number];
 

@@ -1,4 +1,4 @@
-/** Use cases of webhooks: who is told what happens to an app, a team's or a user's apps, or the platform. */
+/** Use cases of webhooks: who is notified of what happens to an app, a team's or a user's apps, or the platform. */
 import { randomBytes } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import { type Action, demand, may, type Subject } from '../access.ts';
