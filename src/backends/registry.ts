@@ -193,7 +193,7 @@ async function userOfEdge({ home, isolation }: Config, logger: Logger): Promise<
   return uid;
 }
 
-/** Where units share the network of the machine and have no users of their own, who listens at which port is told by open files, which only root sees. */
+/** Where units share the network of the machine and have no users of their own, who listens at which port is found by open files, which only root sees. */
 async function userBeside(opened: Promise<Sandbox>, user: number | null, logger: Logger): Promise<number | null> {
   if (user === null) return null;
   const isSeen = await opened.then(

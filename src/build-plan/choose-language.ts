@@ -7,7 +7,7 @@ import { byStrength, type Detection, type Language } from './language.ts';
 import { otherLanguage } from './other-languages.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
-/** How deep an app is looked for that lies in a directory, in how many, and how many of those found are told. */
+/** How deep an app is looked for that lies in a directory, in how many, and how many of those found are named in the message. */
 const LEVELS = 2;
 const MAX_DIRECTORIES = 60;
 const NAMED = 3;

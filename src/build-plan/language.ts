@@ -51,7 +51,7 @@ export interface Detection {
   readonly strength: 'manifest' | 'program' | 'recipe' | 'page';
 }
 
-/** What the app has been told to be, beside its code. */
+/** What is set for the app, beside its code. */
 export interface AppDeclaration {
   readonly app: string;
   /** The part of the source that is the app, only where isPart() says so; '' for all of it. */

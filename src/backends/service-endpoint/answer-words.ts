@@ -14,7 +14,7 @@ export function wordsIn(text: string): string {
   try {
     return wordsOf(JSON.parse(text) as unknown, DEEPEST).join(': ');
   } catch {
-    // Cut off, or not JSON after all: nobody can tell what it is.
+    // Cut off, or not JSON after all: nobody knows what it is.
     return /^\s*[[{]/.test(text) ? '' : text;
   }
 }

@@ -1,4 +1,4 @@
-/** What every kind of service endpoint must do, run against a real server that can be told to fail. */
+/** What every kind of service endpoint must do, run against a real server that can be made to fail. */
 import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';

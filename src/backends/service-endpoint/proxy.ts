@@ -5,7 +5,7 @@ import { openRequest, RequestFailure } from '../../lib/guarded/guarded-request.t
 import { basicAuth, type CallOptions, commonHeaders, endpointFailure, headerText, urlOf } from './calls.ts';
 
 const MAX_PROXY_BYTES = 32 * 1024 * 1024;
-/** Of one connection only (RFC 9110 7.6.1), or what would tell one side about the other's sessions. */
+/** Of one connection only (RFC 9110 7.6.1), or what would show one side the other's sessions. */
 const NOT_HANDED_ON = new Set([
   'authorization',
   'connection',

@@ -58,7 +58,7 @@ export interface ConfigContext {
   /** The name of the platform's own section; null: it has none. */
   readonly section: string | null;
   readonly options: readonly PlatformOption[];
-  /** Told about keys that are skipped: files with a foreign name may hold keys meant for other programs. */
+  /** Called with a message for each key that is skipped: files with a foreign name may hold keys meant for other programs. */
   readonly note: (text: string) => void;
 }
 

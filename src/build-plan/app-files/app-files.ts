@@ -1,4 +1,4 @@
-/** The files with which an app tells the platform about itself: the Procfile and tancho.yaml. */
+/** The files in which an app describes itself to the platform: the Procfile and tancho.yaml. */
 import { ROUTED_PROCESS } from '../../domain/units/unit.ts';
 import type { ProcessSettings } from '../../domain/deploys/builder.ts';
 import { Failure } from '../../domain/failure.ts';

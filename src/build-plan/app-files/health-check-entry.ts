@@ -5,7 +5,7 @@ import type { YamlNode } from '../yaml-node.ts';
 const KEYS = ['path', 'method', 'status', 'match', 'allowed_failures', 'timeout_seconds'];
 const MAX_SECONDS = 3_600;
 
-/** `also`: keys beside these that others read; `ignored`: is told of the rest, which is a mistake without it. */
+/** `also`: keys beside these that others read; `ignored`: is called with each other key, which is a mistake without it. */
 export function healthCheckEntry(
   node: YamlNode,
   also: readonly string[] = [],

@@ -106,7 +106,7 @@ async function baseOf(
 ): Promise<CodeBase | null> {
   const bases = await opened();
   if (bases === null || !bases.has(platform)) return null;
-  // Before anything is brought, which takes rights that such a server lacks, too.
+  // Before anything is pulled, which takes rights that such a server lacks, too.
   if (!sandbox.roots) throw cannotBuild(platform, sandbox.description, isInPod);
   const base = await bases.of({ platform, logins, line: (text) => output.say(text), signal });
   if (base !== null) output.say(`on ${base.image}`);

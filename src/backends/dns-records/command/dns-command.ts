@@ -1,6 +1,6 @@
 /**
  * A program of the operator's that sets TXT records: `<program> <arguments of the setting> set|remove <record> <value>`. Never a shell; what
- * it prints is told when it fails. It is to end when the record can be seen.
+ * it prints is reported when it fails. It is to end when the record can be seen.
  */
 import { spawn } from 'node:child_process';
 import type { DnsRecords } from '../../../domain/certificates/dns-records.ts';

@@ -19,7 +19,7 @@ export const MESSAGES: Readonly<Record<Exclude<DrainFormat, 'syslog'>, (entries:
   loki: (entries) => ({ type: 'application/json', body: JSON.stringify(loki(entries)) }),
 };
 
-/** `cursor` is the same whenever a line is sent again, so receivers can tell. */
+/** `cursor` is the same whenever a line is sent again, so receivers recognize it. */
 function plain({ at, app, source, unit, unitId, release, message, seq }: LogEntry) {
   return { time: at, app, source, unit, unit_id: unitId, release, message, cursor: cursorOf(seq) };
 }
@@ -53,7 +53,7 @@ function otlp(entries: readonly LogEntry[]) {
 }
 
 /**
- * Loki takes equal lines of one stream with equal times for one: the nanoseconds below the millisecond tell them apart, the same
+ * Loki takes equal lines of one stream with equal times for one: the nanoseconds below the millisecond distinguish them, the same
  * ones whenever a line is sent again.
  */
 function loki(entries: readonly LogEntry[]) {

@@ -56,7 +56,7 @@ export interface BareRepos extends GitHost {
   serve(app: string, request: ServeRequest): Promise<ServiceProcess>;
   /** The commit a reference names now, or null. */
   ref(app: string, name: string): Promise<string | null>;
-  /** With what a push that is not accepted yet has brought. Throws `input.too_large` where that is more than a repository may have. */
+  /** Throws `input.too_large` where the repository is too large, counting the objects of a push that is not accepted yet. */
   demandRoom(app: string): Promise<void>;
   /** After a push to `branch`: what a clone checks out exists, and old objects are packed, in the background. */
   settle(app: string, branch: string): Promise<void>;
@@ -68,7 +68,7 @@ export interface BareRepos extends GitHost {
   keepPush(app: string, push: PushToKeep): Promise<KeptPush | null>;
   /** The same for several controls: in the store, and here as a copy of it. */
   sharedBy(store: RepositoryRows): Promise<BareRepos>;
-  /** What others have brought is here, and this machine's own from now on. Nobody else works with the store meanwhile, or afterwards. */
+  /** Copies what other controls have stored to this machine, which owns it from now on. Nobody else works with the store meanwhile, or afterwards. */
   keepAll(): Promise<void>;
   /** Ends background work. */
   close(): Promise<void>;

@@ -146,7 +146,7 @@ async function checkOut(git: Git, source: CommitSource, directory: string, signa
       signal,
     });
     if (code === 0) return;
-    // Of a large file git tells no reason, but there is hardly another one.
+    // For a large file git gives no reason, but there is hardly another one.
     if (/No space left on device|Disk quota exceeded|unable to write file/.test(stderr)) {
       throw new Failure('disk_full', 'The disk of the server is full.', { hint: 'Ask the operator to make room.' });
     }

@@ -12,7 +12,7 @@ interface PathNode {
 }
 
 /**
- * Paths of the links that would lead out of the tree; null when that would take too long to tell. `links` maps the path of
+ * Paths of the links that would lead out of the tree; null when that would take too long to find out. `links` maps the path of
  * each link to its target.
  */
 export function escapingLinks(links: ReadonlyMap<string, string>): string[] | null {

@@ -9,7 +9,7 @@ import { allProcesses, type ProcessFacts, readProcess, unlessGone } from '../../
 
 const DEADLINE_MS = 5_000;
 const OUTPUT_BYTES = 4_096;
-/** Linux tells processor times in hundredths of a second, whatever the machine. */
+/** Linux reports processor times in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 
 /** `runDir`: where the parts of the platform leave their pid files. */

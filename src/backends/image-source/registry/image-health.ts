@@ -7,7 +7,7 @@ export interface ImageHealth {
   readonly healthCheck: HealthCheck | null;
   /** Null: as everywhere. */
   readonly liveness: Liveness | 'off' | null;
-  /** For people; '' where there is nothing to tell. */
+  /** For people; '' where there is nothing to report. */
   readonly note: string;
 }
 

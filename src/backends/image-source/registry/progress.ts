@@ -1,6 +1,6 @@
 import { mib } from './limits.ts';
 
-/** Told soon, then less often. */
+/** Reported soon, then less often. */
 const FIRST_MS = 1_000;
 const MOST_MS = 10_000;
 

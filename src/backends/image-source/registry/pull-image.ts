@@ -84,7 +84,7 @@ async function unpack(
   await chmod(place.code, 0o700);
   const tree = new RootTree(place.code);
   const layers = new ImageLayers(tree, limits);
-  // The first that goes wrong ends the others, and is the one that is told.
+  // The first that goes wrong ends the others, and is the one that is reported.
   let failure: { readonly cause: unknown } | null = null;
   const orEnd = async <T>(work: Promise<T>): Promise<T> => {
     try {

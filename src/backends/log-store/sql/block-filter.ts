@@ -1,6 +1,6 @@
 /**
  * Pure: which texts can be in a block, without opening it. A bit map of the hashes of pieces of its messages in lower case: every piece of
- * three bytes, which tells words apart, and some of six, chosen by their own contents, which tell identifiers apart, since those have
+ * three bytes, which distinguishes words, and some of six, chosen by their own contents, which distinguish identifiers, since those have
  * every piece of three. A text is looked for by the same pieces, so what is there is never missed; how seldom the map says "perhaps" of what is
  * not there depends on its size alone.
  */

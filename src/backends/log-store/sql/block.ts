@@ -31,7 +31,7 @@ interface Places {
   readonly starts: readonly number[];
 }
 
-/** Unpacked; what tells the messages apart is read when it is asked for, for a search asks for it of few. */
+/** Unpacked. Where each message begins, and whose it is, is parsed on demand only, for a search needs it of few blocks. */
 export class OpenBlock {
   readonly text: Buffer;
   readonly #head: Buffer;
@@ -179,7 +179,7 @@ function sizesOf(entries: readonly LogEntry[], text: Buffer): number[] {
   const sizes: number[] = [];
   let from = 0;
   for (const { message } of entries) {
-    // Nearly all are one line of ASCII: the next newline tells, and that is asked of the bytes at once.
+    // Nearly all are one line of ASCII, which ends at the next newline; to look for that in all bytes is quick.
     const end = text.indexOf(NEWLINE, from);
     const size = end - from === message.length ? message.length : Buffer.byteLength(message);
     sizes.push(size);

@@ -1,4 +1,4 @@
-/** A process that writes is killed at any moment: no line it was told is stored is lost, none is there twice. */
+/** A process that writes is killed at any moment: no line that was acknowledged as stored is lost, none is there twice. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

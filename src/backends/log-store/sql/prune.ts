@@ -46,7 +46,7 @@ async function appsOver({ db }: LogScope, { entriesPerApp, bytesPerApp, keptSinc
       row.or([
         row('entries', '>', entriesPerApp),
         row('bytes', '>', bytesPerApp),
-        // They came in the order of time, so the oldest tells.
+        // They came in the order of time, so it is enough to look at the oldest.
         row(
           row
             .selectFrom('log_blocks')

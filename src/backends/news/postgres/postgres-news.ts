@@ -9,12 +9,12 @@ import { retry } from '../../../lib/retry.ts';
 interface PostgresNewsOptions {
   readonly url: string;
   readonly logger: Logger;
-  /** Who listens looks for itself so often, whatever it was told; ten seconds when absent. */
+  /** Listeners look for changes themselves so often, whatever news they receive; ten seconds when absent. */
   readonly lookEveryMs?: number;
 }
 
 const CHANNEL = 'tancho_news';
-/** What is told meanwhile goes out together. */
+/** News published meanwhile is sent together. */
 const GATHER_MS = 20;
 const LOOK_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -42,7 +42,7 @@ class PostgresNews implements News {
   #client: Client | null = null;
   /** Of what the client is asked: pg takes one question after the other only. */
   #turns = new KeyedQueue();
-  /** What was told while there was no connection. */
+  /** News was published that could not be sent. */
   #hasLost = false;
   #opening: Promise<void> | null = null;
   #gathered = new Set<string>();
@@ -181,7 +181,7 @@ class PostgresNews implements News {
     }
     if (this.#closed.signal.aborted) return client.end();
     [this.#client, this.#turns] = [client, new KeyedQueue()];
-    // What was told before is lost.
+    // News sent before is lost.
     this.#anything();
   }
 }

@@ -96,7 +96,7 @@ it('tells who takes no connection from who says nothing', async () => {
 
 it('looks up names, and how much room there is', async () => {
   expect(await probe.resolves('localhost')).toBe(true);
-  // Where no name server can be asked, nobody can tell; such a name is never found.
+  // Where no name server can be asked, the answer is not known; such a name is never found.
   expect(await probe.resolves('no-such-name.invalid')).not.toBe(true);
   const { freeBytes = -1, totalBytes = -1, freeFiles = -1, totalFiles = -1 } = (await probe.disk()) ?? {};
   expect(totalFiles).toBeGreaterThanOrEqual(freeFiles);

@@ -218,7 +218,7 @@ class KubernetesProvisioner implements Provisioner {
       await Promise.all([...namespaces].map((namespace) => this.#pods.view(namespace)));
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      // Nobody has said that they are gone, and the cluster keeps them running: what has died is told when it is reached.
+      // Nobody has said that they are gone, and the cluster keeps them running: what has died is reported when the cluster can be reached.
       this.#options.logger.warn({ err: error }, 'units of Kubernetes are taken for running');
       for (const [id, group] of places) this.#pods.adopt(id, group);
       return new Set(places.keys());

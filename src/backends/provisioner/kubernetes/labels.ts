@@ -16,7 +16,7 @@ export const LABELS = {
 export const ANNOTATIONS = {
   /** Of a Deployment: its units, see unit-book.ts. */
   units: 'tancho.dev/units',
-  /** Of a pod: how many ends of its container have been told. */
+  /** Of a pod: how many ends of its container have been reported. */
   reported: 'tancho.dev/told',
   /** Of a pod: the lower, the sooner it goes when there are too many. */
   deletionCost: 'controller.kubernetes.io/pod-deletion-cost',
@@ -35,7 +35,7 @@ export function ownSelector(installation: string): string {
     .join(',');
 }
 
-/** A DNS label; what is cut off is told apart by the hash. */
+/** A DNS label; names that are equal when cut off differ by the hash. */
 export function objectName(words: readonly string[], hashed: unknown): string {
   const hash = createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 12);
   const readable = words

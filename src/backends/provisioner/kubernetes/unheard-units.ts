@@ -1,5 +1,5 @@
 /**
- * Whether units whose nodes say nothing are lost. As far as can be told they serve nobody, but it may be the cluster that hears nothing:
+ * Whether units whose nodes say nothing are lost. As far as is known they serve nobody, but it may be the cluster that hears nothing:
  * one that has requests makes way only for one that has them, too, for without it nobody might serve.
  */
 import type { Pod } from '../../../kubernetes/objects.ts';

@@ -19,7 +19,7 @@ const REACHED_MS = 20_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
-/** Ends of one unit that are told of one by one. */
+/** Ends of one unit that are reported one by one. */
 const MAX_REPORTED = 20;
 
 interface UnitPodsOptions {
@@ -41,7 +41,7 @@ export class UnitPods {
   /** Units that are being ended by whoever looks after them. */
   readonly #ending = new Set<string>();
   readonly #unheard = new UnheardUnits();
-  /** Pods whose loss was told. */
+  /** Pods whose loss was reported. */
   readonly #lost = new Set<string>();
   readonly #assignment: PodAssignment;
   /** As it was when it went, by unit, for who asks afterwards. */
@@ -76,7 +76,7 @@ export class UnitPods {
     return this.viewOf(id)?.trouble ?? null;
   }
 
-  /** Those whose deaths are told. */
+  /** Those whose deaths are reported. */
   adopted(): ReadonlySet<string> {
     return this.#known;
   }
@@ -135,7 +135,7 @@ export class UnitPods {
     return [...this.#views.values()].flatMap((view) => view.deployments());
   }
 
-  /** Its deaths are told from now on. */
+  /** Its deaths are reported from now on. */
   adopt(id: string, group: GroupName): void {
     this.#known.add(id);
     this.#ending.delete(id);
@@ -169,7 +169,7 @@ export class UnitPods {
     this.#lastSeen.delete(id);
   }
 
-  /** What has died while nobody listened: told as exits where it does not run, else given back. */
+  /** What has died while nobody listened: reported as exits where it does not run, else returned. */
   catchUp(id: string): Comeback | null {
     const [pod, group] = [this.podOf(id), this.#groups.get(id)];
     if (pod === null) return null;
@@ -301,7 +301,7 @@ export class UnitPods {
     if (this.#known.has(id)) this.#options.onExit({ id, ...LOST });
   }
 
-  /** So that no later control tells it again. */
+  /** So that no later control reports it again. */
   #note({ metadata: { name, namespace = '', uid = '' } }: Pod, deaths: number): void {
     this.#reported.set(uid, deaths);
     const patch = { metadata: { annotations: { [ANNOTATIONS.reported]: String(deaths) } } };

@@ -21,12 +21,12 @@ export interface MemoryEntry {
   /** Since it was ensured. */
   deaths: number;
   lastExit: MemoryExit | null;
-  /** Deaths that no listener was told of. */
+  /** Deaths that were reported to no listener. */
   unreported: Comeback['exits'];
   /** It is not to run, whatever happens. */
   isStopped: boolean;
   isRemoved: boolean;
-  /** Nobody is told when it dies: for tests of what finds it all the same. */
+  /** Its death is not reported to anybody: for tests of what finds it all the same. */
   isSilent: boolean;
   consumed: number;
 }
@@ -35,9 +35,9 @@ export class MemoryMachine {
   readonly restarts: Supports['restarts'];
   readonly artifacts: Supports['artifacts'];
   readonly entries = new Map<string, MemoryEntry>();
-  /** By id, as far as a test says so: inside one process they cannot be told apart. */
+  /** By id, as far as a test sets it: what each unit of one process uses cannot be measured. */
   readonly usage = new Map<string, UnitUsage>();
-  /** As link() was last told; units of this process reach each other in any case. */
+  /** What link() last got; units of this process reach each other in any case. */
   links: readonly LinkedApp[] = [];
   /** As a test says: while it is so, nothing is started again. */
   isHolding = false;
@@ -53,7 +53,7 @@ export class MemoryMachine {
     this.artifacts = artifacts;
   }
 
-  /** Called for each death until the returned function is; every one of several. Answers whether anybody was told of what is unreported. */
+  /** Every watcher is called for each death, until the returned function is called; it answers whether it has reported what was unreported. */
   watch(watcher: (entry: MemoryEntry) => boolean): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);

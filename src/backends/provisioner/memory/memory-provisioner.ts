@@ -250,7 +250,7 @@ class MemoryProvisioner implements Provisioner {
 
   #deliver({ spec, unreported }: MemoryEntry): boolean {
     const { id } = spec;
-    // One that starts again by itself is told of when it is known whether it has done so.
+    // The death of one that starts again by itself is reported when it is known whether it has done so.
     if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return false;
     for (const { at: _at, ...exit } of unreported) this.#listener({ id, ...exit });
     return true;

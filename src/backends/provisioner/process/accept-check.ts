@@ -1,6 +1,6 @@
 /**
  * Whether a unit accepts connections. The kernel completes connections for a listener that hangs, too, until its queue is full. Who
- * closes its side when the client has closed its own has accepted, as nearly all servers do at once. Else the kernel's table tells: those
+ * closes its side when the client has closed its own has accepted, as nearly all servers do at once. Else the kernel's table shows it: those
  * that nobody has accepted yet are in there without an inode. To read it takes milliseconds of the processor, whatever it holds.
  */
 import { readFile, readlink } from 'node:fs/promises';
@@ -24,7 +24,7 @@ interface AcceptProbe {
   /** The unit's own port, where `address` is a door to it; null: they are the same. */
   readonly behind: number | null;
   readonly timeoutMs: number;
-  /** Of the unit; the first that lives tells in whose network it is. */
+  /** Of the unit; its network is found by the first that lives. */
   readonly pids: () => Promise<readonly number[]>;
   readonly signal: AbortSignal;
   /** Before the first look at the table, and between two of them; by default a second, at most a fifth of the time-out, and a second. */
@@ -44,7 +44,7 @@ export class AcceptCheck {
     const local = socket?.localPort;
     let isClosed = false;
     let seen: ReadonlySet<number> = NOBODY;
-    /** Looks that told nothing: the process that was asked about may just have ended. */
+    /** Looks without a result: the process that was asked about may just have ended. */
     let unread = 0;
     const closed = new Promise<void>((resolve) => {
       socket?.once('end', () => {

@@ -150,7 +150,7 @@ async function isMounted(path: string): Promise<boolean> {
 /** Where something is mounted below the directory; newest first. Paths begin with the directory as it is given. */
 export async function mountsBelow(directory: string): Promise<string[]> {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
-  // The kernel tells paths without links; a home may be reached by one.
+  // The kernel reports paths without links; a home may be reached by one.
   const real = await realpath(directory).catch(() => directory);
   const points = text.split('\n').map((line) => unescaped(line.split(' ')[4] ?? ''));
   const below = points.filter((point) => point.startsWith(`${real}/`));

@@ -1,4 +1,4 @@
-/** Two apps of the process provisioner, one linked to the other: what its processes are told, and that it is so. */
+/** Two apps of the process provisioner, one linked to the other: which variables and names its processes get, and that these work. */
 import { expect, it } from 'vitest';
 import { linkApps } from './linked-names.ts';
 import type { LinkedTenant } from '../../../networks/tenant-links.ts';

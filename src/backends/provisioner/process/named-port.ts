@@ -1,4 +1,4 @@
-/** Where the code of an app names a port: who is told that it is the wrong one need not look for it. */
+/** Where the code of an app names a port: the message about a wrong port says it, so that nobody has to look for it. */
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import type { SourceReader } from '../../../build-plan/source/source-reader.ts';
 

@@ -17,7 +17,7 @@ export interface Beside {
   readonly layers: CodeLayers;
   /** Directory for one-off homes. */
   readonly directory: string;
-  /** As the unit is told beside which it runs; where that does not run, one that is free. */
+  /** The port of the unit beside which it runs; where that does not run, one that is free. */
   readonly port: number;
   readonly services: readonly Service[];
   /** Directory of all volumes. */
@@ -35,7 +35,7 @@ export interface OneOffPlace {
   readonly hosts: string | null;
   /** Variables by which it finds the apps that its own is linked to. */
   readonly links: LinkedNames['env'];
-  /** To be told of the process that lives there. */
+  /** To be called with the process that lives there. */
   readonly started: (process: SandboxProcess) => void;
 }
 

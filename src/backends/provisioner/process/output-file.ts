@@ -107,7 +107,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
   }
 }
 
-/** Tells of changes of one file, and remembers one that came while nobody waited. */
+/** Reports changes of one file, and remembers one that came while nobody waited. */
 class Changes {
   #watcher: FSWatcher | null = null;
   #seen = false;
@@ -133,7 +133,7 @@ class Changes {
     this.#wake?.();
   }
 
-  /** `hasMore` is asked now and then, without a change being told: it costs little, for most units print nothing most of the time. */
+  /** `hasMore` is asked now and then, without a change being reported: it costs little, for most units print nothing most of the time. */
   async wait(atMostMs: number, hasMore: () => boolean): Promise<void> {
     const until = Date.now() + atMostMs;
     while (!this.#seen) {

@@ -1,7 +1,7 @@
-/** Pure: which port a unit with a network of its own is told to listen on, and which one it is taken to serve on. */
+/** Pure: which port a unit with a network of its own is to listen on, and which one it is taken to serve on. */
 import type { Listeners } from '../../../lib/listeners.ts';
 
-/** What programs choose most often when they are told nothing. */
+/** What programs choose most often by themselves. */
 const USUAL_PORT = 8080;
 /** From here on the kernel gives ports to those who ask for any; whoever serves has chosen one. */
 const FIRST_EPHEMERAL_PORT = 32_768;
@@ -15,7 +15,7 @@ export function assignedPort(env: Readonly<Record<string, string>>, exposed: rea
   return exposed[0] ?? USUAL_PORT;
 }
 
-/** Of the ports that it listens on, one that its image exposes, else the only one. Null: there is none, or no telling which. */
+/** Of the ports that it listens on, one that its image exposes, else the only one. Null: there is none, or it is not clear which. */
 export function otherPort({ own }: Pick<Listeners, 'own'>, exposed: readonly number[]): number | null {
   const reached = own.filter(({ reach, family }) => reach === 'any' || (reach === 'loopback' && family === 4));
   const ports = new Set(reached.map(({ port }) => port).filter((port) => !SIDE_PORTS.has(port)));

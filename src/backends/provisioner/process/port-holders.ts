@@ -1,4 +1,4 @@
-/** Where all share the ports of the machine: whose units hold how many of those that units are told, and their end when they hold too many. */
+/** Where all share the ports of the machine: which unit listens on how many of those that units get; units that hold too many are ended. */
 import { appendFile } from 'node:fs/promises';
 import { listenersOf } from '../../../lib/listeners.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';

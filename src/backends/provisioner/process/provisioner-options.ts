@@ -22,7 +22,7 @@ export interface ProcessProvisionerOptions {
   readonly logger: Logger;
   /** Seals what it takes to start units again while control is away; absent: they are not. */
   readonly sealer?: Sealer;
-  /** Takes care of units while control is away: their deaths are noted for it, not told to it. */
+  /** Takes care of units while control is away: their deaths are recorded, and still to be reported to control. */
   readonly isKeeper?: boolean;
   readonly portRange?: PortRange;
   readonly readiness?: ReadinessLimits;

@@ -50,7 +50,7 @@ export interface ProcessWorld extends ConformanceWorld {
   addSlug(artifact: string): string;
 }
 
-/** One home with one probed sandbox; worlds in it are told apart by their own directories. */
+/** One home with one probed sandbox; worlds in it differ by their own directories. */
 export interface OpenedLevel {
   readonly home: string;
   readonly sandbox: Sandbox;

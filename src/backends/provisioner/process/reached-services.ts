@@ -7,7 +7,7 @@ import type { Service } from '../../../networks/networks.ts';
 
 const LOOKUP_MS = 5_000;
 
-/** Those that may be called at all, by the rules that hold for providers; the others are left out, which the log tells. */
+/** Those that may be called at all, by the rules that hold for providers; the others are left out, which the log says. */
 export async function reachedServices(
   services: readonly Address[],
   { guard, logger }: { readonly guard: AddressGuard; readonly logger: Logger },

@@ -187,7 +187,7 @@ class Wait {
     }
   }
 
-  /** Where that cannot be told, a listener on the unit's own port is taken for the unit's. */
+  /** Where it is not known whose a listener is, one on the unit's own port is taken for the unit's. */
   async #ourHost(port: number): Promise<{ host: string | null; isTaken: boolean }> {
     const own = this.#unit.address;
     // Nobody else can listen there.

@@ -6,7 +6,7 @@ import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
 interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
-  /** As the process is told. */
+  /** As the process sees it. */
   readonly home: string;
   readonly tmp: string;
 }

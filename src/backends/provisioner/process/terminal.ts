@@ -37,7 +37,7 @@ export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | n
     stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
   });
   const [input, output, , control] = child.stdio as unknown as [Writable, Readable, null, Duplex];
-  // All of them end with the process, which is told by its end.
+  // All of them end with the process, whose end is noticed by itself: their own errors say no more.
   for (const stream of [input, output, control]) stream.on('error', () => {});
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const place = await answerOf(child, control);

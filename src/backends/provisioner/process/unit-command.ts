@@ -1,4 +1,4 @@
-/** Pure: what a unit's process is told - its command line and its environment. */
+/** Pure: what a unit's process is started with - its command line and its environment. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import { Failure } from '../../../domain/failure.ts';

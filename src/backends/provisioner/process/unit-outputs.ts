@@ -24,7 +24,7 @@ export class UnitOutputs {
     this.#logger = logger;
   }
 
-  /** For people; '' when there is nothing to tell. */
+  /** For people; '' when there is nothing to report. */
   get description(): string {
     return this.#canPunch ? '' : '; read output keeps its disk space, because holes cannot be punched into files here';
   }

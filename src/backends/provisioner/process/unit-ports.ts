@@ -1,4 +1,4 @@
-/** Which port a process is told: one of its own network, or one of the machine that nobody else is told. */
+/** Which port a process gets: one of its own network, or one of the machine that nobody else gets. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
@@ -34,7 +34,7 @@ export class UnitPorts {
     this.#options = options;
   }
 
-  /** In the network of the machine the unit's former port when it is still free. Nobody else is told it, until begun(). */
+  /** In the network of the machine the unit's former port when it is still free. Nobody else gets it, until begun(). */
   async ofUnit(former: number | null, of: Of): Promise<number> {
     const own = this.#own(of);
     if (own !== null) return own;

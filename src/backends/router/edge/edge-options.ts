@@ -16,7 +16,7 @@ export interface EdgeProcessOptions {
   readonly programDir: string;
   /** The Node to run it with; this process's own by default. */
   readonly execPath?: string;
-  /** Milliseconds for requests in flight when the edge is told to stop. Default 10 000. */
+  /** Milliseconds for requests in flight when the edge is stopped. Default 10 000. */
   readonly stopGraceMs?: number;
   /** Of one that follows servers elsewhere: milliseconds before that in which it does what leave() has others do. Default 0. */
   readonly drainMs?: number;
@@ -24,7 +24,7 @@ export interface EdgeProcessOptions {
   readonly trustedProxies?: readonly string[];
   /** Connections of trusted proxies begin with a header of the PROXY protocol. */
   readonly proxyProtocol?: boolean;
-  /** Told to browsers with every answer by HTTPS (Strict-Transport-Security); absent or 0: not told. */
+  /** Sent to browsers with every answer by HTTPS (Strict-Transport-Security); absent or 0: not sent. */
   readonly hstsSeconds?: number;
   /** Offered to clients over TLS; by default it is. */
   readonly http2?: boolean;
@@ -43,6 +43,6 @@ export interface EdgeProcessOptions {
 
 export interface EdgeRouterOptions extends Omit<EdgeProcessOptions, 'follow'> {
   readonly logger: Logger;
-  /** Told of each process of the edge that serves from now on. */
+  /** Called with each process of the edge that begins to serve. */
   readonly onServing?: (pid: number) => void;
 }

@@ -16,7 +16,7 @@ const RUN = 'edge';
 const KEPT = ['table.json', 'certificates.json', 'tickets.json'];
 const FOUND_BY = ['edge.sock', 'edge.pid'];
 
-/** As the edge is told. */
+/** The directories that are passed to the edge. */
 export function placesOf({ stateDir, runDir, user }: Places): Omit<Places, 'user'> {
   if (typeof user !== 'number') return { stateDir, runDir };
   return { stateDir: join(stateDir, STATE), runDir: join(runDir, RUN) };
@@ -33,7 +33,7 @@ export function everyRunDir(options: Places): string[] {
   return [...new Set([runDir, options.runDir, join(options.runDir, RUN)])];
 }
 
-/** By which it is told. */
+/** Where a running edge may listen for the server. */
 export function socketsOf(options: EdgeProcessOptions): string[] {
   return everyRunDir(options).map((directory) => join(directory, 'edge.sock'));
 }

@@ -54,7 +54,7 @@ export async function prepareDirectories(options: EdgeProcessOptions): Promise<v
   await giveOwnPlaces(options);
 }
 
-/** The program of an edge, and what tells it from others. */
+/** The program of an edge, and what distinguishes it from others. */
 export interface EdgeProgram {
   /** Changes whenever a running edge should be replaced: other code, other Node, other options. */
   readonly fingerprint: string;

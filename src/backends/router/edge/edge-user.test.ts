@@ -47,7 +47,7 @@ async function ownFilters(): Promise<number> {
   return Number(/^Seccomp_filters:\s+(\d+)/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1] ?? 0);
 }
 
-/** Asks all the time until it is told to stop; answers what was not as it should be. */
+/** Sends requests all the time until stop() is called, which answers what was not as it should be. */
 function asking(listen: string): { readonly count: () => number; stop(): Promise<string[]> } {
   const wrong: string[] = [];
   let [count, isOver] = [0, false];

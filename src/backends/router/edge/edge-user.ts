@@ -36,7 +36,7 @@ export async function edgeUser({ home, execPath, isolation }: Surroundings): Pro
 }> {
   const stays = (why: string) => ({ uid: null, why });
   if (process.platform !== 'linux' || process.geteuid?.() !== 0) return stays('the server is not root');
-  // Whose listeners are whose is then told by open files, which only root sees.
+  // Who owns a listener is then found by its open files, which only root sees.
   if (isolation === 'plain') return stays('apps have no users of their own');
   if (findProgram('setpriv') === null) return stays('setpriv was not found (install the package "util-linux")');
   const problem = await closedTo({ home, execPath });

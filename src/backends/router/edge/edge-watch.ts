@@ -11,7 +11,7 @@ export class EdgeWatch {
   #timer: NodeJS.Timeout | null = null;
   #pid = 0;
 
-  /** `onStuck` is told the process that gives none any more. */
+  /** `onStuck` is called with the process that gives none any more. */
   constructor(onStuck: (pid: number) => void) {
     this.#heartbeats = new Heartbeats({ onStuck });
   }

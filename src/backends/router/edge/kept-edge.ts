@@ -1,4 +1,4 @@
-/** The edge as the keeper sees it: adopted as it is, started again when it dies, told where a unit serves now. */
+/** The edge as the keeper sees it: adopted as it is, started again when it dies, notified of where a unit serves now. */
 import { performance } from 'node:perf_hooks';
 import type { Route, RouteTable, Target } from '../../../domain/routes/router.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
@@ -58,7 +58,7 @@ export class KeptEdge {
     }
   }
 
-  /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is told when it is back. */
+  /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is notified when it is back. */
   async place({ app, process }: Process, target: Target): Promise<void> {
     this.#places.set(target.unit, { app, process, target });
     await this.#send();

@@ -8,7 +8,7 @@ import { edgeFromFile, endEdge } from './edge-process.ts';
 /** For requests that have begun, of an edge that is there no more. */
 const LEFT_MS = 15_000;
 
-/** `listen`, `tls`: where edges elsewhere answer, as people are told. Ends the edge that this home may have had. */
+/** `listen`, `tls`: where edges elsewhere answer, to show to people. Ends the edge that this home may have had. */
 export async function openNoEdge({
   listen,
   tls = null,

@@ -20,7 +20,7 @@ export const FAULTS = [
   'lies',
   /** Does it and dies before it answers. */
   'dies after',
-  /** Does nothing, but nobody can tell. */
+  /** Does nothing and dies, but the caller cannot know that. */
   'dies before',
 ] as const;
 export type Fault = (typeof FAULTS)[number];

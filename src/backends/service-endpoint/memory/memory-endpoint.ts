@@ -46,7 +46,7 @@ export class MemoryEndpoint implements ServiceEndpoint {
       [`${prefix}_PASSWORD`]: `secret-${serial}-of-${binding.id}`,
     };
   };
-  /** Is told of a unit with every binding, as providers are that do not know apps as a whole. */
+  /** Gets a unit with every binding, as providers do that do not know apps as a whole. */
   isOld = false;
   #serial = 0;
 

@@ -233,7 +233,7 @@ function parsed(answer: EndpointAnswer): unknown {
   }
 }
 
-/** State of the last operation of an instance, as the broker tells it: `in progress`, `succeeded`, `failed`; else null. */
+/** State of the last operation of an instance, as the broker reports it: `in progress`, `succeeded`, `failed`; else null. */
 export function lastState(answer: EndpointAnswer): string | null {
   return answer.status === 200 ? stateOf(answer) : null;
 }

@@ -1,4 +1,4 @@
-/** A provider for tests: a real server that can be told to fail in the ways that providers do. */
+/** A provider for tests: a real server that can be made to fail in the ways that providers do. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 

@@ -25,7 +25,7 @@ export function translated(thrown: unknown, where: string): unknown {
   if (isSqliteFull(thrown)) {
     return new PlatformError('unavailable', `The disk of the database ${where} is full.`, {
       hint: 'Ask the operator to make room, then try again.',
-      // As the system tells it.
+      // As the system reports it.
       cause: Object.assign(new Error('no room', { cause: thrown }), { code: 'ENOSPC' }),
     });
   }

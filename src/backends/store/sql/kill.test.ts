@@ -1,4 +1,4 @@
-/** A process that writes is killed at any moment: what it was told is stored must be there, whole. */
+/** A process that writes is killed at any moment: what was acknowledged as stored must be there, whole. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
       );
       try {
         const stored = Number(await store.setting('count'));
-        // The last transaction may be stored though nobody was told.
+        // The last transaction may be stored without having been acknowledged.
         expect(stored - told).toBeGreaterThanOrEqual(0);
         expect(stored - told).toBeLessThanOrEqual(1);
         expect(await store.events(stored + 10)).toHaveLength(stored);

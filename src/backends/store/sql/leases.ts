@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Lease, LeaseWriter, Store } from '../../../domain/store.ts';
 import type { Scope } from './schema.ts';
 
-/** Who wants the same lease is told apart by the database. */
+/** Of those who want the same lease, the database decides who gets it. */
 export function leases(
   scope: Scope,
 ): Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'> {

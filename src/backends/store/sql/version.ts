@@ -4,7 +4,7 @@ import type { Scope } from './schema.ts';
 
 interface Versions {
   current(): Promise<string>;
-  /** To be called when a transaction of this store may have committed, before its caller is told. */
+  /** To be called when a transaction of this store may have committed, before its caller gets the result. */
   changed(): void;
 }
 

@@ -43,7 +43,7 @@ export async function findPrograms(files: SourceFiles, modules: readonly string[
       programs.push({ name, directory: place.directory, isTop: modules.includes(place.directory) });
     }
     for (const below of names) {
-      // A file of the language, or of another kind that its name tells.
+      // A file of the language, or of another kind, as its name shows.
       if (/^[._]|\.(?:go|mod|sum|md|json|ya?ml|txt|html|css|js|png|svg|sql)$/.test(below)) continue;
       if (PASSED_OVER.includes(below)) continue;
       const directory = join(place.directory, below);

@@ -85,7 +85,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
 }
 
 const VARIABLES: readonly Variable[] = [
-  // The site answers at whatever name it is asked by; what has to have whole addresses is told them by the app.
+  // The site answers at whatever name it is asked by; where whole addresses are needed, the app sets this variable itself.
   { name: 'HUGO_BASEURL', value: '/', scope: 'build' },
   { name: 'HUGO_CACHEDIR', value: CACHE, scope: 'build' },
   { name: 'GOPATH', value: '{downloads}/go', scope: 'build' },
@@ -167,7 +167,7 @@ async function missingTheme(files: SourceFiles): Promise<PlanProblem[]> {
   ];
 }
 
-/** Where other hosts are told of it. */
+/** Where other hosting platforms read the version of Hugo. */
 const VERSIONS: readonly (readonly [file: string, line: RegExp])[] = [
   ['.tool-versions', /^\s*hugo\s+(?:extended_)?v?(\d+\.\d+\.\d+)/],
   ['.hvm', /^\s*v?(\d+\.\d+\.\d+)/],

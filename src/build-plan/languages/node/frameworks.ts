@@ -49,7 +49,7 @@ interface Known {
   readonly runs: Runs | ((files: SourceFiles, packageJson: PackageJson) => Promise<Runs>);
 }
 
-/** Nobody is to be told what is built here. */
+/** No telemetry: nobody is to hear what is built here. */
 const SILENT = {
   NEXT_TELEMETRY_DISABLED: '1',
   NUXT_TELEMETRY_DISABLED: '1',

@@ -19,7 +19,7 @@ interface Misfit {
   readonly has: string | null;
 }
 
-/** Null when it fits, or when that cannot be told without the package manager. Throws Failure `invalid_config`. */
+/** Null when it fits, or when that cannot be decided without the package manager. Throws Failure `invalid_config`. */
 export async function lockProblem(
   files: SourceFiles,
   packageJson: PackageJson,

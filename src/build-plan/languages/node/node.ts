@@ -44,7 +44,7 @@ export const nodejs: Language = {
       command: ['npm', 'config', 'get', 'registry'],
       into: { homeFile: '.npmrc', text: 'registry={answer}' },
     },
-    // What npm alone is told, yarn needs too.
+    // What is set for npm alone, yarn needs too.
     { command: ['npm', 'config', 'get', 'cafile'], into: { variable: 'NODE_EXTRA_CA_CERTS' } },
     // Newer yarns do not read the file above.
     {

@@ -8,7 +8,7 @@ import type { PackageJson } from './package-json.ts';
 export interface PackageManager {
   readonly kind: 'npm' | 'yarn-classic' | 'yarn-berry' | 'pnpm' | 'bun';
   readonly program: 'npm' | 'yarn' | 'pnpm' | 'bun';
-  /** Packages stay in archives, and Node is told where (yarn's Plug'n'Play). */
+  /** Packages stay in archives, in which a loader finds them (yarn's Plug'n'Play). */
   readonly isPnp: boolean;
   /** For people: `npm`, `yarn 4`. */
   readonly title: string;

@@ -134,7 +134,7 @@ function buildSteps(built: readonly Program[]): Step[] {
   ];
 }
 
-/** Rocket is told its port and address in its own way. */
+/** Rocket reads its port and address from variables of its own. */
 function web(served: Program | null): Record<string, PlannedProcess> {
   if (served === null) return {};
   const { name, crate } = served;

@@ -34,7 +34,7 @@ const missing =
   (BUSYBOX === undefined && 'there is no /bin/busybox (install the package busybox-static)') ||
   (!sandbox.roots && sandbox.description);
 
-/** Its one tool tells the version that the base has in a file. */
+/** Its one tool prints the version that the base has in a file. */
 const PLAIN: Language = {
   name: 'plain',
   description: 'for tests',

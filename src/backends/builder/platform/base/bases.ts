@@ -1,5 +1,5 @@
 /**
- * Images that code is built on: brought by name, unpacked once per digest to `<bases>/<digest>/root`, where builds and units of every app see them,
+ * Images that code is built on: pulled by name, unpacked once per digest to `<bases>/<digest>/root`, where builds and units of every app see them,
  * read-only. What runs elsewhere begins with the very same layers.
  */
 import { chmod, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';

@@ -27,7 +27,7 @@ interface ImageBuild {
 
 type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck' | 'liveness'>;
 
-/** What this machine lacks, told before anything is fetched. Throws Failure `toolchain_missing`. */
+/** Throws Failure `toolchain_missing`, which says what this machine lacks, before anything is fetched. */
 export function demandImages({ context }: Pick<RunningBuild, 'context'>): Pick<ImageSource, 'copy' | 'unpack'> {
   const { images, sandbox } = context;
   if (images !== null && sandbox.roots && (sandbox.manyUsers || context.imageClient !== null)) return images;

@@ -28,7 +28,7 @@ export async function inScratch<T>(git: Git, work: (directory: string) => Promis
   }
 }
 
-/** What a push has brought, as one pack; its path, null when it brought nothing. */
+/** The path of one pack of the objects that a push has sent; null when it sent none. */
 export async function packOfPush(
   git: Git,
   repository: string,

@@ -112,7 +112,7 @@ describe.each(kinds)('two git hosts on one store (%s)', skipFor(missing), (kind)
     for (const { world } of works) {
       expect(await readFile(join(await clone(world), 'a'), 'utf8')).toBe(`by ${winner.root}`);
     }
-    // As it is told, it works.
+    // Who lost does what the message says, and it works.
     const lost = works.find(({ world }) => world !== winner)?.world ?? expect.fail('nobody lost');
     lost.onDeploy = async () => {};
     const there = clones.get(lost) ?? '';

@@ -31,7 +31,7 @@ if (hasGit) {
     return {
       host: one,
       async push(app, files) {
-        // What is not the copy of the newest is brought up to date.
+        // A copy that is not the newest is updated.
         await other.diff(app, '', '');
         const repository = join(root, 'other', `${app}.git`);
         const quarantine = join(repository, 'objects', 'incoming-test');

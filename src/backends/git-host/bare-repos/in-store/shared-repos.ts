@@ -1,5 +1,5 @@
 /**
- * Repositories that several controls share: rows and packs in the store, of which the bare repository on this machine is a copy, brought up to date
+ * Repositories that several controls share: rows and packs in the store, of which the bare repository on this machine is a copy, updated
  * before it is used. What a push brings is in the store before the push is judged; its references move there in the transaction that
  * accepts it, and here afterwards.
  */
@@ -30,7 +30,7 @@ interface SharedReposOptions {
 const FETCHES = 5;
 /** More are made one. */
 const MAX_PACKS = 50;
-/** Until git has moved its own references after a push was accepted; what hangs is brought up to date without it. */
+/** How long git may take to move its own references after a push was accepted; after that the copy is updated without waiting for it. */
 const LANDING_MS = 30_000;
 
 export function shareRepos(options: SharedReposOptions): BareRepos {

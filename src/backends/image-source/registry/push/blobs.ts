@@ -10,7 +10,7 @@ import type { PushedBlob } from './push-blob.ts';
 
 const READ_BYTES = 256 * 1024;
 
-/** In a file that is there, or is brought when its bytes are wanted. */
+/** In a file that is there, or is fetched when its bytes are wanted. */
 export function fileBlob({ digest, size }: Descriptor, file: string, bring?: () => Promise<void>): PushedBlob {
   return {
     digest,
@@ -34,7 +34,7 @@ export function textBlob({ text, digest }: { readonly text: string; readonly dig
   };
 }
 
-/** Of another repository: not brought at all where the target has it, or can take it from there by itself. */
+/** Of another repository: not downloaded at all where the target has it, or can take it from there by itself. */
 export function copiedBlob(
   {
     directory,

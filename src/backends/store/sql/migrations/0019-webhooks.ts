@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
 import type { DatabaseKind } from '../../../../sql/database.ts';
 
-/** Who is told what happens, and each message to them: what waits to be sent, and what became of the rest. */
+/** Who is notified of what happens, and each message to them: what waits to be sent, and what became of the rest. */
 export function webhooks(kind: DatabaseKind): Migration {
   const text = kind === 'postgres' ? 'text collate "C"' : 'text';
   const counted =
