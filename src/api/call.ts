@@ -22,7 +22,7 @@ export class Call {
   caller: Caller;
   /** True when the work goes on although the client has left: only giveUp() ends it then. */
   outlivesClient = false;
-  /** Told of everything that goes wrong, as it was thrown. */
+  /** Gets everything that goes wrong, as it was thrown. */
   onFailure: (thrown: unknown) => void = () => {};
   /** For the browser, with the answer. */
   cookie = '';

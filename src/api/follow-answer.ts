@@ -32,7 +32,7 @@ export const wordsOf = wordsOnce(function* (batch, shape) {
   for (const piece of piecesOf(batch)) yield `${JSON.stringify(shape.toWire(piece))}\n`;
 });
 
-/** A batch may be all that is kept of a log. An empty one is passed on: it tells that nothing was there. */
+/** A batch may be all that is kept of a log. An empty one is passed on: it says that nothing was there. */
 function* piecesOf(batch: readonly LogEntry[]): Generator<readonly LogEntry[]> {
   let from = 0;
   let size = 0;

@@ -35,7 +35,7 @@ export function openApi(variant: Variant, version: string): Json {
 const TOKEN =
   'The token of POST /users/{email}/tokens, or an API key. The word before it is ignored and may be missing.';
 const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
-/** Told from the platform's own errors by the absence of their header. */
+/** Distinguished from the platform's own errors by the absence of their header. */
 const PASSED_ON = { description: 'What the provider answers, as it is.', content: { '*/*': {} } };
 const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 

@@ -106,7 +106,7 @@ interface TextOperation extends Declaration {
   handle(context: Context, input: AnyInput): Promise<string>;
 }
 
-/** Tells what it does while it does it. */
+/** Reports what it does while it does it. */
 interface ProgressOperation extends Declaration {
   readonly answer: 'progress';
   /** Methods by which clients ask that read plain text, unless they ask for a stream. */
@@ -116,7 +116,7 @@ interface ProgressOperation extends Declaration {
   handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
 }
 
-/** Takes code and tells what becomes of it; ends in `OK` for clients that read text. */
+/** Takes code and reports what becomes of it; ends in `OK` for clients that read text. */
 interface UploadOperation extends Declaration {
   readonly answer: 'upload';
   handle(context: Context, input: AnyInput, upload: PendingUpload, say: (line: string) => void): Promise<void>;
@@ -130,7 +130,7 @@ export interface ShellOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
 }
 
-/** Over a websocket: an edge elsewhere is told what it serves by. The handler judges its token, and carries what it is given. */
+/** Over a websocket: an edge elsewhere gets what it serves by. The handler judges its token, and carries what it is given. */
 export interface EdgeOperation extends Declaration {
   readonly answer: 'edge';
   handle(context: Context, input: AnyInput, token: string): Promise<(carrier: EdgeCarrier) => Promise<void>>;

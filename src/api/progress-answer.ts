@@ -1,4 +1,4 @@
-/** Answers of operations that tell what they do (restart, env, removal) and of commands: JSON stream lines, or raw output. */
+/** Answers of operations that report what they do (restart, env, removal) and of commands: JSON stream lines, or raw output. */
 import { type PlatformError, toPlatformError } from '../domain/errors.ts';
 import { errorText } from './error-body.ts';
 import type { CommandOutput } from './operation.ts';
@@ -11,11 +11,11 @@ const MOST_HELD = 1024 * 1024;
 export const SOON_MS = 2_000;
 /** Until the work has ended: for whoever reads nothing but the status. */
 export const UNTIL_THE_END = Infinity;
-/** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
+/** After so long a silence a line says to wait, so that nothing in between takes the connection for dead. */
 const SILENCE_MS = 30_000;
 
 interface LateErrorOptions {
-  /** Told of every failure that could no longer be answered with a status. */
+  /** Gets every failure that could no longer be answered with a status. */
   readonly onLateError: (thrown: unknown) => void;
 }
 

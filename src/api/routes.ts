@@ -66,7 +66,7 @@ function outline(schema: TSchema): string {
 /** A way in that the oldest clients use; it makes no path of every word below an app. */
 const ANY_WORD = '/apps/:app/:team';
 
-/** The methods that a path answers to; for telling 405 from 404. */
+/** The methods that a path answers to; to answer 405 instead of 404. */
 export function methodsAt(routes: readonly ApiRoute[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
   const methods = routes

@@ -38,7 +38,7 @@ export interface ApiServerOptions {
   readonly appUsers?: AppUsers | null;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
-  /** Told of each answer of a known operation, with the milliseconds that it took. */
+  /** Called for each answer of a known operation, with the milliseconds that it took. */
   readonly onAnswered?: (operation: string, status: number, ms: number) => void;
   /** See Store.version(); absent: every answer is made anew. */
   readonly stateVersion?: () => Promise<string>;

@@ -117,7 +117,7 @@ export class ShellSocket {
   }
 }
 
-/** Tells a client, in the shell that it does not get, why. */
+/** Shows a client why it gets no shell, as output of one. */
 export async function refuseShell(client: WebSocket, error: PlatformError): Promise<void> {
   client.on('error', () => client.terminate());
   client.send(Buffer.from(`Error: ${errorText(error).replaceAll('\n', '\r\n')}\r\n`), { binary: true });

@@ -185,8 +185,8 @@ async function serveShell(
 }
 
 /**
- * Clients that do not speak our protocol show nothing of an answer but 101, so they are told in the shell itself; and so are pages, which
- * browsers tell nothing about an answer that is none.
+ * Clients that do not speak our protocol show nothing of an answer but 101, and browsers hide such an answer from pages: both read the
+ * error in the shell itself.
  */
 function isAnsweredByStatus(error: PlatformError, request: IncomingMessage): boolean {
   if ([401, 403].includes(STATUS[error.code]) || isPlatformError(error, 'app.not_found')) return true;

@@ -48,7 +48,7 @@ export class StandingAnswers {
     if (key === null) return make();
     this.#options.version().then(
       (version) => this.#serve(key, version, request, response, make),
-      // The operation itself tells what is wrong with the store.
+      // The operation itself reports what is wrong with the store.
       () => make(),
     );
   }

@@ -21,7 +21,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'access.denied': 403,
   'route.not_found': 404,
   'route.method_not_allowed': 405,
-  // Specification 4.7: also at login, although it tells who has an account.
+  // Specification 4.7: also at login, although it reveals who has an account.
   'user.not_found': 404,
   'user.invalid_email': 400,
   // Specification 4.7: length outside 6..50 at creation, empty or null at login.

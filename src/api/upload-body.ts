@@ -118,7 +118,7 @@ function readMultipart(request: IncomingMessage, parser: Parser, stallMs: number
       file = stream;
       // From here on it is read as fast as it is used, so silence may be ours.
       endWatch();
-      // Told to whoever reads it.
+      // Whoever reads it gets the error.
       stream.on('error', () => {});
       resolve({ archive: fileOf(stream, finished, stallMs), field });
     });

@@ -21,7 +21,7 @@ function Dashboard() {
   );
 }
 
-/** Whatever is in the way is told, and asked again until it is gone. */
+/** Until it is known who is signed in: shows what is in the way, and asks again until that is gone. */
 function Recognising() {
   const answer = useResource('who', recognise, RECOGNISE_AGAIN_MS);
   const problem = answer.problem.value;

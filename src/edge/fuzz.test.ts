@@ -179,7 +179,7 @@ const assembled = fc
   .map(([start, rest]) => `${start}Host: a\r\n${rest.join('')}`);
 const pipelined = fc.array(fc.constantFrom(...GOOD), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
 
-/** Node tells the absolute form as it came; the edge passes the origin form on. */
+/** Node reports the absolute form as it came; the edge passes the origin form on. */
 function asOriginForm(request: Understood): Understood {
   const path = request.target.replace(/^https?:\/\/[^/?]*/i, '');
   return { ...request, target: path.startsWith('/') || path === '*' ? path : `/${path}` };

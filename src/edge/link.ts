@@ -29,7 +29,7 @@ interface Channel extends NodeJS.EventEmitter {
   send?(message: object, handle: undefined, options: undefined, sent: (error: Error | null) => void): boolean;
 }
 
-/** To a process that has just ended, which 'disconnect' tells; without somebody who hears of it, it would be the end of this one, too. */
+/** The other process may have just ended, which 'disconnect' reports; without the callback the failed send would end this one, too. */
 function sendTo(channel: Channel, message: Message | Reply): void {
   if (channel.connected) channel.send?.(message, undefined, undefined, () => {});
 }

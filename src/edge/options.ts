@@ -18,9 +18,9 @@ export interface EdgeOptions {
   /** Null: as the one that has started it. */
   readonly view: OwnView | null;
   readonly workers: number;
-  /** What control calls this build of the program and its options; told back by `hello`. */
+  /** What control calls this build of the program and its options; returned by `hello`. */
   readonly fingerprint: string;
-  /** For requests in flight when the edge is told to stop. */
+  /** For requests in flight when the edge is to stop. */
   readonly stopGraceMs: number;
   /** Before that, for clients to be asked to close the connections that are open. */
   readonly drainMs: number;

@@ -13,7 +13,7 @@ export interface Ports {
   readonly tlsPort: number;
 }
 
-/** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge cannot tell. */
+/** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge does not know which. */
 export interface Serving {
   /** Accepts from bound listeners of this process. */
   listen(listeners: ServingListeners): Promise<Ports>;
@@ -30,7 +30,7 @@ export interface Serving {
   /** Says to whoever asks for its health that it is to end, and closes each connection with its next answer; new ones are taken as before. */
   leave(): Promise<void>;
   /**
-   * Takes no new connection and tells the clients of those there are, with their next answer, to close them. Resolves when
+   * Takes no new connection and asks the clients of those there are, with their next answer, to close them. Resolves when
    * none is left, or after `boundMs`.
    */
   drain(boundMs: number): Promise<void>;

@@ -32,10 +32,10 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   let stopping = false;
   let follower: Follower | null = null;
   const stop = (): void => {
-    // Service managers tell all processes of a service, and the first of them tells this one, too.
+    // Service managers signal all processes of a service, and the first of them signals this one, too.
     if (stopping) return;
     stopping = true;
-    // Told what to serve by until the last request is answered.
+    // The follower ends last: what to serve by is followed until the last request is answered.
     edge
       .leave(options.drainMs)
       .then(() => edge.stop())

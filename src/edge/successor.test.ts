@@ -4,7 +4,7 @@ import { startSuccessor } from './successor.ts';
 
 /** Asks to take over, and ends. */
 const HASTY = 'process.send({ id: 1, request: { op: "retire" } }, () => process.exit())';
-/** Asks to take over, and waits for the answer; what it is told before that is that it is heard. */
+/** Asks to take over, and waits for the answer; the message before that, with id 0, only says that the other side listens. */
 const PATIENT = `${HASTY.replace(', () => process.exit()', '')}; process.on('message', ({ id }) => id === 1 && process.exit())`;
 
 async function started(

@@ -7,7 +7,7 @@ import type { EdgeOptions } from './options.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { AppCount } from './routing/traffic.ts';
 
-/** Environment variable that tells a worker from the first process; both run the same program. */
+/** Environment variable that distinguishes a worker from the first process; both run the same program. */
 export const WORKER_MARK = 'TANCHO_EDGE_WORKER';
 
 const BEAT_MS = 250;

@@ -32,7 +32,7 @@ export class ConnectionGate {
   }
 
   /**
-   * Lets a connection in, and returns how to tell that it is gone; null when there is no room and none can be made. `address` null: of
+   * Lets a connection in, and returns what to call once it is gone; null when there is no room and none can be made. `address` null: of
    * somebody trusted, who has no limit but the common one, and makes room for nobody.
    */
   enter(address: string | null, connection: GatedConnection): (() => void) | null {

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
 import { Heartbeats, isHeld } from './heartbeats.ts';
 
-/** Says something every 50 ms, until it is told to spin. */
+/** Says something every 50 ms, until a message makes it spin. */
 const PROGRAM = `
 process.on('message', () => { for (;;); });
 setInterval(() => process.send('beat'), 50);

@@ -39,7 +39,7 @@ export class Heartbeats {
     this.#options = { checkMs: CHECK_MS, stuckMs: STUCK_MS, ...options };
   }
 
-  /** The process shows a sign of life; the first one begins to watch it. Costs next to nothing, so it may be told of each. */
+  /** The process shows a sign of life; the first one begins to watch it. Costs next to nothing, so it may be called for each. */
   beat(pid: number): void {
     const watched = this.#watched.get(pid);
     if (watched === undefined) {

@@ -9,7 +9,7 @@ import { claimHome, HomeTaken } from './home-claim.ts';
 
 const RIVALS = 5;
 const ROUNDS = 40;
-/** Tells when it is loaded, claims at the first line of input, says how that went, and holds on until its input ends. */
+/** Says when it is loaded, claims at the first line of input, says how that went, and holds on until its input ends. */
 const RIVAL = `
 const { claimHome } = await import(process.argv[1]);
 console.log('loaded');

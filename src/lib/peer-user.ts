@@ -22,8 +22,8 @@ export async function peerUser(ends: Ends): Promise<number | null> {
 }
 
 /**
- * Pure. The other end has as its own address what we see as the remote one, and reaches us at our port. Addresses are told apart by
- * the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same address.
+ * Pure. The other end has as its own address what we see as the remote one, and reaches us at our port. Connections are distinguished by
+ * that address and the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same address.
  */
 export function userIn(table: string, { localPort, remoteAddress = '', remotePort }: Ends): number | null {
   const own = `${addressText(remoteAddress)}:${hex(remotePort)}`;

@@ -41,7 +41,7 @@ const GONE_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH']);
 /** Of processes of others, where the system hides them. */
 const HIDDEN_CODES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM']);
 
-/** Null only when the kernel says that there is no such process. Throws when that cannot be told, e.g. for want of descriptors. */
+/** Null only when the kernel says that there is no such process. Throws when that cannot be found out, e.g. for want of descriptors. */
 export function readProcess(pid: number): ProcessFacts | null {
   const text = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return text === null ? null : parseStat(text);
@@ -66,7 +66,7 @@ function unlessHidden<T>(read: () => T): T | null {
   }
 }
 
-/** Throws when it cannot be told: nobody may be taken for dead because this process has run out of something. */
+/** Throws when it cannot be found out: nobody may be taken for dead because this process has run out of something. */
 export function isAlive(pid: number, start: string): boolean {
   if (pid <= 0) return false;
   const found = readProcess(pid);

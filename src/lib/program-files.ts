@@ -1,5 +1,5 @@
 /**
- * A built program as the files it is made of: the entry and whatever it imports, directly or not. Tells one build from another,
+ * A built program as the files it is made of: the entry and whatever it imports, directly or not. Distinguishes one build from another,
  * and makes a copy that later builds in the same place do not touch.
  */
 import { createHash } from 'node:crypto';

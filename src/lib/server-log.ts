@@ -18,7 +18,7 @@ export async function openServerLog(directory: string): Promise<ServerLog> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = path.join(directory, 'control.log');
   const destination = pino.destination({ dest: file, sync: true, mkdir: true, maxLength: MOST_WAITING_BYTES });
-  // A full disk: there is no other place to tell of it, and the platform goes on. The lines wait for the next one.
+  // A full disk: there is no other place to report it, and the platform goes on. The lines wait for the next one.
   destination.on('error', () => {});
   const logger = pino({ base: null, level: 'info', timestamp: pino.stdTimeFunctions.isoTime }, destination);
   const turnOver = async (): Promise<void> => {

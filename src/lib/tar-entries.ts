@@ -70,7 +70,7 @@ export async function readTar(
     return !isEmpty;
   } catch (error) {
     stop.abort();
-    // Nothing is taken any more when the error is told.
+    // Nothing is taken any more when the error is thrown.
     (current as ReadEntry | null)?.destroy();
     await turn.catch(() => {});
     throw error;

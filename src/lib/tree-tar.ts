@@ -103,7 +103,7 @@ function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** What a head of 512 bytes cannot hold is told in one before it. */
+/** What a header of 512 bytes cannot hold is in a pax header before it. */
 async function encoder(): Promise<Encode> {
   const { Header, Pax } = await import('tar');
   return (data) => {

@@ -20,7 +20,7 @@ const note = (): string => {
   }
 };
 
-/** A process that has a note written upon its end; told a word, it cancels that first. */
+/** A process that has a note written upon its end; on input it cancels that first, and ends. */
 async function waited(): Promise<{
   kill: (signal: NodeJS.Signals) => void;
   cancel: () => void;

@@ -11,7 +11,7 @@ export interface CallTarget {
 }
 
 const LONGEST_NAME = 255;
-/** `plans` cannot be told apart from the list of plans. */
+/** An instance `plans` would have the same path as the list of plans. */
 const TAKEN_NAMES = new Set(['plans', '.', '..']);
 const RESOURCE = /^\/resources\/([^/]+)(?:\/(status|bind|bind-app))?$/;
 

@@ -3,7 +3,7 @@
  * fields and how a provider says no; knows nothing of HTTP beyond paths and statuses.
  */
 
-/** Every call of the contract. `bindUnit` and `unbindUnit` tell of single units and are optional to handle. */
+/** Every call of the contract. `bindUnit` and `unbindUnit` report single units and are optional to handle. */
 export const OPERATIONS = [
   'plans',
   'create',
@@ -37,7 +37,7 @@ export interface ProviderCall {
   readonly instanceId: string;
   /** The same for the binding. */
   readonly bindingId: string;
-  /** E-mail of whoever asked; '' when it is not told. */
+  /** E-mail of whoever asked; '' when none was sent. */
   readonly user: string;
   /** All fields as they were sent, with those the contract does not name. */
   readonly fields: ReadonlyMap<string, readonly string[]>;

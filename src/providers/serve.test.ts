@@ -15,7 +15,7 @@ afterEach(async () => {
   [running, lines] = [null, []];
 });
 
-/** Handlers that tell what they were asked and do nothing else. */
+/** Handlers that record what they were asked and do nothing else. */
 function recording(more: Partial<ProviderHandlers> = {}): { asked: unknown[]; handlers: ProviderHandlers } {
   const asked: unknown[] = [];
   const note =

@@ -15,7 +15,7 @@ import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers
 import { Joined } from './joined.ts';
 import { createGate, type Credentials, readFields } from './request.ts';
 
-/** The platform waits a minute for a change; before that it is told to ask again. */
+/** The platform waits a minute for a change; before that the answer is to ask again. */
 const CALL_MS = 50_000;
 const MOST_CALLS = 200;
 const STOP_MS = 10_000;

@@ -77,7 +77,7 @@ function comesByHttps({ headers }: IncomingMessage): boolean {
   return !isLoopbackHost(host) || cookie.includes(`${HOST_COOKIE}=`);
 }
 
-/** `token` null: takes the cookie away. `origin`: of the page, which tells whether the way here is encrypted. */
+/** `token` null: takes the cookie away. `origin`: of the page, which says whether the way here is encrypted. */
 export function sessionCookie(token: string | null, origin: string | undefined, seconds: number): string {
   const isSecure = origin?.startsWith('https:') === true;
   const parts = [

@@ -34,7 +34,7 @@ export class Compressed {
     if (kept !== undefined) return kept;
     const made = compress(bytes, encoding);
     this.#kept.set(name, made);
-    // Whoever asks next has it made anew; those who wait are told.
+    // After a failure the next request has it made anew; those who wait get the error.
     made.catch(() => this.#kept.delete(name));
     this.#forgetLater();
     const { length } = await made;

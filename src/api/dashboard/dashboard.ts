@@ -57,7 +57,7 @@ interface PageAnswer {
 async function fileAnswer(known: DashboardFiles, path: string): Promise<PageAnswer | null> {
   const [hash = '', ...rest] = path.slice('/dashboard/files/'.length).split('/');
   const name = rest.join('/');
-  // Files of another build beside those of this one would be two programs at once: the page tells how to go on.
+  // Files of another build beside those of this one would be two programs at once: the page says how to go on.
   const bytes = hash === known.hash ? await known.read(name) : null;
   if (bytes === null) return null;
   const type = name.endsWith('.css') ? 'text/css' : name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript';

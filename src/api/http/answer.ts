@@ -25,7 +25,7 @@ export interface AnswerOptions {
   readonly useCases: UseCases;
   readonly version: string;
   readonly ready: () => Promise<void>;
-  /** Told of every answer that stands; null when none does. */
+  /** Gets every answer that stands; null when none does. */
   readonly standing: StandingAnswers | null;
 }
 

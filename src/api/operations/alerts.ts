@@ -1,4 +1,4 @@
-/** Alerts of the platform's own: what is going on, what is looked for, and who is told. Beyond the specification. */
+/** Alerts of the platform's own: what is going on, what is looked for, and who is notified. Beyond the specification. */
 import { json, type Operation } from '../operation.ts';
 import { Type } from '../schema.ts';
 

@@ -7,7 +7,7 @@ import { readPool, readTeams } from './pool-input.ts';
 
 /** The oldest clients name the pool in the body. */
 const params = Type.Object({ pool: Type.Optional(Type.String()) });
-/** What an engine is told of a pool; JSON only, in a form `option=<name>=<value>`. */
+/** Options of a pool for its engine: JSON only; in a form they are `option=<name>=<value>`. */
 const poolOptions = Type.Optional(Type.Unsafe<Readonly<Record<string, string>> | null>({ type: ['object', 'null'] }));
 const place = { engine: optionalText, options: poolOptions, option: repeatedText };
 const teamErrors = ['pool.not_found', 'pool.in_use', 'team.not_found', 'input.invalid_json'] as const;

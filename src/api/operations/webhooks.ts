@@ -1,4 +1,4 @@
-/** Webhooks: who is told what happens. Beyond the specification. */
+/** Webhooks: who is notified of what happens. Beyond the specification. */
 import { PlatformError } from '../../domain/errors.ts';
 import type { WebhookInput } from '../../domain/webhooks/webhooks.ts';
 import { empty, json, type Operation } from '../operation.ts';

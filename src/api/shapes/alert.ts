@@ -8,7 +8,7 @@ const rule = Type.Object({
   /** What is looked for; the threshold is counted in `unit`. */
   about: Type.String(),
   on: Type.Boolean(),
-  /** It has to last so long before anybody is told, and to be over for so long. */
+  /** It has to last so long before anybody is notified, and to be over for so long. */
   minutes: Type.Integer(),
   threshold: Type.Integer(),
   unit: Type.String(),

@@ -9,7 +9,7 @@ const names = Type.Array(Type.String());
 const listing = Type.Array(Type.Object({ service: Type.String(), instances: names }));
 
 /**
- * An array, as the clients of every age read it: the specification shows one entry of it, and there is no way to tell of several
+ * An array, as the clients of every age read it: the specification shows one entry of it, and there is no way to list several
  * services in one object.
  */
 export const ownedServices = shape(listing, (list: readonly OwnedService[]) =>

@@ -2,7 +2,7 @@ import type { VolumeView } from '../../domain/volumes/volumes.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
 
-/** `max_bytes` is 0 for no limit, `bytes` -1 where nobody can tell in time; `path` is empty where it is not mounted. */
+/** `max_bytes` is 0 for no limit, `bytes` -1 where it is not known in time; `path` is empty where it is not mounted. */
 const fields = Type.Object({
   name: Type.String(),
   app: Type.String(),

@@ -39,7 +39,7 @@ async function answerOf(line: Line, input: AnyInput): Promise<{ response: Respon
   }
 }
 
-/** For operations that tell what they do while they do it: `said` gets every line. Resolves at the end; throws Problem. */
+/** For operations that report what they do while they do it: `said` gets every line. Resolves at the end; throws Problem. */
 export async function perform<L extends Line>(
   line: L,
   said: (text: string) => void,

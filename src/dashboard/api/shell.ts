@@ -81,7 +81,7 @@ export function openShell({ app, unit, columns, rows, output }: ShellInput): Rem
   };
 }
 
-/** Browsers do not say with which status a websocket was refused; whether the session has ended, or the server is away, every request tells. */
+/** Browsers do not say with which status a websocket was refused; any request shows whether the session has ended or the server is away. */
 async function whyCut(app: string, wasOpen: boolean): Promise<ShellEnd> {
   try {
     await call('GET /apps/{app}', { params: { app } });

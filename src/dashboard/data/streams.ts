@@ -1,7 +1,7 @@
 /**
  * Browsers make six connections to a server over HTTP/1.1, for all their pages together, and an answer that never ends takes one of them for
  * itself. Of all pages that follow something the oldest few have it streamed; the others ask again and again, and leave room for what is
- * asked beside that. Pages tell each other, so that the next one moves up when one of these is closed.
+ * asked beside that. Pages notify each other, so that the next one moves up when one of these is closed.
  */
 const CHANNEL = 'tancho-streams';
 export const MOST_STREAMS = 3;

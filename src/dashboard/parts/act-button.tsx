@@ -6,9 +6,9 @@ import { runTask } from './tasks.tsx';
 import { attempt } from './toasts.tsx';
 
 interface ActButtonProps {
-  /** `said` takes what the work tells meanwhile; it is shown where the work has a title. */
+  /** `said` takes what the work reports meanwhile; it is shown where the work has a title. */
   readonly work: (said: (line: string) => void) => Promise<unknown>;
-  /** Title of work that goes on for a while: what it tells is shown under it, line by line. */
+  /** Title of work that goes on for a while: what it reports is shown under it, line by line. */
   readonly task?: string;
   /** Said when it was done, of work without a title. */
   readonly done?: string;

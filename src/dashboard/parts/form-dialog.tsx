@@ -11,7 +11,7 @@ interface FormDialogProps {
   /** What it is about, where there are several such buttons: read out, and above the form. */
   readonly of?: string;
   readonly action: string;
-  /** '' where the work tells of itself. */
+  /** Shown once it is done; '' where the work reports that itself. */
   readonly done: string;
   readonly onSubmit: (values: Record<string, string>) => Promise<unknown>;
   readonly onDone: () => unknown;

@@ -24,7 +24,7 @@ export function useLogScroll({ stream, isFollowing, onFollow }: LogScrollProps) 
   const { buffer } = stream;
   const version = stream.version.value;
   const dropped = useRef(buffer.dropped);
-  /** Where we have moved it to ourselves: the event that tells of that says nothing. */
+  /** Where this code has scrolled to: the event that reports it is not the reader's doing. */
   const movedTo = useRef<number | null>(null);
   const current = chosen === null || chosen < buffer.dropped ? null : chosen - buffer.dropped;
 

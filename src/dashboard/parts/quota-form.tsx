@@ -9,7 +9,7 @@ interface QuotaFormProps {
   readonly of?: string;
   /** What is counted. */
   readonly label: string;
-  /** What it is now; absent where nothing tells. */
+  /** What it is now; absent where that is not known. */
   readonly limit?: number;
   readonly set: (limit: number) => Promise<unknown>;
   readonly changed: () => unknown;

@@ -26,7 +26,7 @@ export function GiveTeam({ of, done, help, change, changed }: TeamFormProps) {
   );
 }
 
-/** `teams`: those that have it; absent where nothing tells which these are. */
+/** `teams`: those that have it; absent where it is not known which these are. */
 export function TakeTeam({ of, done, teams, change, changed }: TeamFormProps & { teams?: readonly string[] }) {
   return (
     <FormDialog

@@ -1,4 +1,4 @@
-/** What a deploy says, its steps and its failure told apart from the rest. */
+/** What a deploy says, its steps and its failure set off from the rest. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 const NEAR = 40;

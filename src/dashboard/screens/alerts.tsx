@@ -15,7 +15,7 @@ type Rule = Shown['rules'][number];
 
 const MOODS: Readonly<Record<string, Mood>> = { firing: 'bad', pending: 'wait', resolved: 'good' };
 
-/** What is wrong now and was lately, by which rules, and who is told. */
+/** What is wrong now and was lately, by which rules, and who is notified. */
 export default function Alerts() {
   const shown = useResource('alerts', (signal) => call('GET /alerts', { signal }));
   const changed = (): void => void shown.refresh();

@@ -16,7 +16,7 @@ import { at, BASE } from '../routing/location.ts';
 
 type Webhook = AnswerOf<'GET /webhooks'>[number];
 
-/** Where others are told what happens. */
+/** Who else is notified of what happens. */
 export default function Webhooks() {
   const webhooks = useResource('webhooks', (signal) => call('GET /webhooks', { signal }));
   const [secret, setSecret] = useState('');

@@ -4,7 +4,7 @@ import type { StateFile } from './state-file.ts';
 /** Where a value is kept. */
 export type StateStorage<T> = Pick<StateFile<T>, 'load' | 'save'>;
 
-/** Of what is not to be on the disk: whoever is started again is told anew. */
+/** For what is not to be on the disk: an edge that is started again gets it anew. */
 export const NO_STORAGE: StateStorage<never> = { load: async () => null, save: async () => {} };
 
 /** What applying answers. `persisted` is false when the value is in force but could not be written to disk. */

@@ -81,7 +81,7 @@ function checkListener(value: unknown): HandedListener {
   return { host, port };
 }
 
-/** What the processes that serve are told by the first one. */
+/** What the first process asks of those that serve. */
 export type ServingRequest =
   | Extract<EdgeRequest, { op: 'apply' | 'change' | 'drained' | 'traffic' | 'access-log' }>
   | { readonly op: 'present'; readonly presented: Presented };

@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A value on disk that only this user can read: what the edge goes by when it starts and nobody tells it anything. */
+/** A value on disk that only this user can read: what the edge goes by when it starts, until it gets another one. */
 export class StateFile<T> {
   readonly #directory: string;
   readonly #path: string;

@@ -63,7 +63,7 @@ it('whatever is changed, the change brings one table to the other', () => {
       }
       const [before, after] = [table(7, many), table(8, [...routes.values()])];
       const change = changeBetween(before, after);
-      // One that goes and comes back is behind all others, which may be too much to tell.
+      // An app that goes and comes back stands behind all others, which may be too much for a change.
       if (change !== null) expect(withChange(before, sent(change))).toEqual(after);
     }),
   );

@@ -47,7 +47,7 @@ export class Follower {
     this.#following = this.#follow();
   }
 
-  /** Tells the server that nothing is served here any more; it waits for this edge no longer. */
+  /** Reports to the server that nothing is served here any more; it waits for this edge no longer. */
   async leave(): Promise<void> {
     this.#leaving.abort();
     this.#socket?.close(LEFT, 'the edge has ended');
@@ -117,7 +117,7 @@ export class Follower {
       socket.addEventListener('error', (event) => {
         problem = 'message' in event && typeof event.message === 'string' ? event.message : '';
       });
-      // Of an answer that is no websocket nothing more is told here.
+      // WebSocket does not report which answer came in place of a websocket.
       const otherwise = (): string =>
         isOpen ? 'the connection is gone' : 'it cannot be reached, or does not know the token';
       socket.addEventListener('close', ({ reason }) => end(reason || problem || otherwise()));

@@ -1,6 +1,6 @@
 /**
- * What a server asks, in terms of the edge. Servers take the versions of their tables from ranges of their own, so what follows another one's may have a smaller number:
- * the edge counts for itself, and tells each server the version that it knows.
+ * What a server asks, in terms of the edge. Servers take the versions of their tables from ranges of their own, so what follows another
+ * one's may have a smaller number: the edge counts for itself, and reports to each server the version that it knows.
  */
 import type { RouteTable } from '../../domain/routes/router.ts';
 import type { EdgeRequest } from '../control/operations.ts';

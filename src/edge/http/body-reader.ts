@@ -1,4 +1,4 @@
-/** Told to take() when the bytes break the framing. */
+/** What take() returns when the bytes break the framing. */
 export const BODY_BAD = -1;
 
 /** Where the parts of a body go; the bytes are only lent until the call returns. */

@@ -1,7 +1,7 @@
 import type { Field } from './fields.ts';
 import { Refusal } from './refusal.ts';
 
-/** Body length of a message whose end is told by chunks. */
+/** Body length of a message in chunks, the last of which is its end. */
 export const CHUNKED = -1;
 /** Body length of a response that ends with its connection. */
 export const UNTIL_CLOSE = -2;

@@ -38,7 +38,7 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
   /** Of its address; null: that of a trusted proxy. */
   readonly #group: string | null;
   readonly #requests = new Set<Http2Request>();
-  /** By the clock of Deadlines; null before it is told to leave. */
+  /** By the clock of Deadlines; null before it is asked to leave. */
   #leavesAt: number | null = null;
 
   constructor(plane: Plane, socket: TLSSocket, peer: ClientPeer) {
@@ -158,8 +158,8 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
 
   /**
    * Another edge has taken over. Node's HTTP/2 answers no request that comes after its GOAWAY, so that is not sent while the client is
-   * likely to have sent some: once nothing is asked for a moment, or, where that never comes, with a number that tells the client which
-   * of its requests nobody has seen, so that it sends them again (RFC 9113 section 6.8).
+   * likely to have sent some: once nothing is asked for a moment, or, where that never comes, with a number that says which of the client's
+   * requests nobody has seen, so that it sends them again (RFC 9113 section 6.8).
    */
   #leave(): void {
     this.#leavesAt ??= this.#plane.deadlines.after(this.#plane.settings.timeouts.leaveMs);

@@ -28,7 +28,7 @@ export class AccessLog {
     this.#entries.push({ app, atMs, line: line() });
   }
 
-  /** Each is told once; where there are gaps, how many lines they have. */
+  /** Each line is returned once; for lines that were left out, one that says how many. */
   take(): AccessEntry[] {
     const entries = this.#entries;
     this.#entries = [];

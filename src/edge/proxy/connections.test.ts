@@ -7,7 +7,7 @@ describe('connections of clients', () => {
   let rig: EdgeRig;
   afterEach(() => rig.stop());
 
-  /** Starts an edge; the unit answers `/slow` when told to. */
+  /** Starts an edge; the unit answers `/slow` upon release(). */
   async function start(settings: RigSettings): Promise<{ release: () => void }> {
     rig = await EdgeRig.start(settings);
     const slow = { release: (): void => {} };

@@ -257,7 +257,7 @@ export class Exchange implements Applicant, ClientUser {
 
   #begin(head: ResponseHead): void {
     this.#request.answered(head.status);
-    // A client that was told nothing but the answer may never send the body it announced.
+    // A client that got the answer without a 100 before it may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
     const { requestId, origin } = this.#request;

@@ -1,6 +1,6 @@
 import type { Applicant } from '../routing/target-pool.ts';
 
-/** Requests that wait for their app to be served again: told when there is a new table, which may not serve it either. */
+/** Requests that wait for their app to be served again: they try again with each new table, which may not serve it either. */
 export class HeldRequests {
   readonly #mostPerApp: number;
   readonly #byApp = new Map<string, Set<Applicant>>();

@@ -28,7 +28,7 @@ export interface Plane {
   port: number;
   /** Port of the public listener for TLS; 0 when there is none. */
   tlsPort: number;
-  /** Answers tell the client that their connection ends with them. */
+  /** Answers say that their connection ends with them. */
   draining: boolean;
   /** No further request on any connection. */
   stopping: boolean;

@@ -18,7 +18,7 @@ export interface Requester {
   uncork(): void;
   /** Closes the sending side once everything written is out. */
   endWriting(): void;
-  /** Ends it at once; the client can tell that an answer was cut short. */
+  /** Ends it at once; the client can see that an answer was cut short. */
   abort(): void;
   /** Offers the user what has come. */
   pump(): void;

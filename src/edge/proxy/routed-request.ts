@@ -8,7 +8,7 @@ import type { AccessLog } from './access-log.ts';
 /** The client has gone before there was an answer. */
 const CLIENT_LEFT = 499;
 
-/** A request to an app, and what its counters are told of it. */
+/** A request to an app, and what is reported of it to its counters. */
 export class RoutedRequest {
   readonly head: RequestHead;
   readonly requestId: string;

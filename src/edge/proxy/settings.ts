@@ -28,9 +28,9 @@ export interface Timeouts {
   readonly headMs: number;
   /** A client connection without a request. */
   readonly idleMs: number;
-  /** The same for HTTP/2, once another edge has taken over: then the client is told to leave. */
+  /** The same for HTTP/2, once another edge has taken over: then the client is asked to leave. */
   readonly quietMs: number;
-  /** A client of HTTP/2 that is never quiet is told to leave after so long. */
+  /** A client of HTTP/2 that is never quiet is asked to leave after so long. */
   readonly leaveMs: number;
   readonly connectMs: number;
   /** In the queue of a target. */

@@ -38,7 +38,7 @@ export class UnitConnection {
   closed = false;
   /** True once it serves a tunnel and no longer counts against the pool's limit. */
   detached = false;
-  /** True when enough waits to be sent; unitFlushed() tells the end of it. */
+  /** True when enough waits to be sent; unitFlushed() reports the end of it. */
   blocked = false;
   idleUntil = 0;
   idleSince = 0;

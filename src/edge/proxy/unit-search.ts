@@ -138,7 +138,7 @@ export class UnitSearch {
     pool?.leave();
   }
 
-  /** The unit's pool is told by the tunnel that the request has become. */
+  /** The request has become a tunnel, which reports to the unit's pool itself. */
   handOver(): void {
     this.#pool = null;
   }

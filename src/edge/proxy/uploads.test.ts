@@ -8,7 +8,7 @@ describe('uploads', () => {
   let rig: EdgeRig;
   afterEach(() => rig.stop());
 
-  /** Starts an edge with a unit that tells the size of what it got. */
+  /** Starts an edge with a unit that answers with the size of what it got. */
   async function start(settings: RigSettings = {}): Promise<Target> {
     rig = await EdgeRig.start(settings);
     const unit = await rig.httpUnit((request, response) => {

@@ -33,7 +33,7 @@ function isHopByHop(name: string, nominated: readonly string[]): boolean {
   return nominated.length > 0 && nominated.includes(name) && !NEVER_NOMINATED.has(name);
 }
 
-/** Underscores count as hyphens, for many programs cannot tell them apart. */
+/** Underscores count as hyphens, for many programs do not distinguish them. */
 function isEdgeOnly(name: string): boolean {
   const plain = name.includes('_') ? name.replaceAll('_', '-') : name;
   return plain.startsWith('x-forwarded-') || EDGE_ONLY.has(plain);

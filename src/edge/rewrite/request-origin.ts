@@ -6,7 +6,7 @@ import type { RequestHead } from '../http/request-head.ts';
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
 /**
- * Where requests come from, as units are told: `X-Forwarded-*` and `Forwarded`. One for all requests of a connection, or one
+ * Where requests come from, as units read it: `X-Forwarded-*` and `Forwarded`. One for all requests of a connection, or one
  * for each where a trusted proxy speaks for many clients.
  */
 export class RequestOrigin {
@@ -21,7 +21,7 @@ export class RequestOrigin {
   readonly #before: string;
   readonly #after: string;
 
-  /** `port` is told when no Host names one. `clientPort`: of the client's own end of its connection to this edge; absent where a proxy speaks for it. */
+  /** `port` is passed on when no Host names one. `clientPort`: of the client's own end of its connection to this edge; absent where a proxy speaks for it. */
   constructor({ path, proto, host }: Origin, port: number, clientPort?: number) {
     this.ports = clientPort === undefined ? '' : `X-Forwarded-Client-Ports: ${clientPort}, ${port}\r\n`;
     this.client = path[0] ?? 'unknown';

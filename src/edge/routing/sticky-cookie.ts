@@ -5,7 +5,7 @@ const NAME = 'tancho_unit';
 const TOKEN_LENGTH = 22;
 const PATTERN = new RegExp(`(?:^|;)[ \\t]*${NAME}=([A-Za-z0-9_-]{${TOKEN_LENGTH}})[ \\t]*(?:;|$)`);
 
-/** What stands for a unit in cookies: it tells nothing of it, and is the same in every worker and after a restart. */
+/** What stands for a unit in cookies: it reveals nothing of it, and is the same in every worker and after a restart. */
 export function stickyToken(unit: string): string {
   return createHash('sha256').update(`sticky ${unit}`).digest('base64url').slice(0, TOKEN_LENGTH);
 }

@@ -128,7 +128,7 @@ export class Traffic {
     }
   }
 
-  /** From now on tells what has changed, soon after it has. */
+  /** From now on reports what has changed, soon after it has. */
   reportTo(report: (counts: readonly AppCount[]) => void, live: LiveCounts | null): void {
     this.#report = report;
     this.#live = live;

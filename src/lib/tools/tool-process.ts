@@ -9,7 +9,7 @@ export type ToolAnswer = { readonly id: number } & (
   { readonly end: ToolEnd } | { readonly problem: string; readonly errorCode: string | undefined }
 );
 
-// Who started it decides when it ends; a terminal tells all of its processes.
+// Who started it decides when it ends; a terminal signals all of its processes.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(0));
 process.on('message', ({ id, ...call }: ToolQuestion) => {

@@ -107,7 +107,7 @@ describe('a log', () => {
     const log = logOf(contents(10));
     const cut: Log = { ...log, rows: log.rows.slice(0, 6) };
     expect(problemOf(cut)).toBe('Rows 6 to 9 are missing: a checkpoint says that there were 10.');
-    // With its end: only who has kept a checkpoint can tell.
+    // Its last checkpoint is cut, too: only who has kept that one notices.
     const older = log.checkpoints.get(6) ?? '';
     expect(problemOf(cut, null, older)).toBeNull();
     expect(problemOf(cut, last(log), older)).toBe('Rows 6 to 9 are missing: a checkpoint says that there were 10.');

@@ -1,4 +1,4 @@
-/** What a certificate says, read with Node's parser where that tells it. */
+/** What a certificate says, read with Node's parser where that has it. */
 import { X509Certificate } from 'node:crypto';
 import { childrenOf, oidText, readValues } from './der.ts';
 import { EXTENSION } from './names.ts';

@@ -1,4 +1,4 @@
-/** Calls a provider the way the platform does, and tells everything about the answer; never throws for what comes back. */
+/** Calls a provider the way the platform does, and reports everything about the answer; never throws for what comes back. */
 import type http from 'node:http';
 import { bareHost } from '../../lib/host-port.ts';
 import { request as requestHttp } from '../../lib/node-http.ts';
@@ -41,7 +41,7 @@ export interface CallResult {
 
 export type ProviderCaller = (method: string, path: string, options?: CallOptions) => Promise<CallResult>;
 
-/** `seen` is told of every answer. */
+/** `seen` gets every answer. */
 export function createCaller(options: CallerOptions, seen: (reply: CallResult) => void): ProviderCaller {
   return async (method, path, call = {}) => {
     const form = new URLSearchParams(call.fields ?? {}).toString();

@@ -24,7 +24,7 @@ const CLEANING: Check = {
   },
 };
 
-/** `progress` is told of every result as it is found. */
+/** `progress` gets every result as it is found. */
 export async function checkProvider(
   options: CallerOptions,
   progress: (result: CheckResult) => void = () => {},

@@ -121,7 +121,7 @@ async function areTwo(run: CheckRun, one: string, other: string): Promise<void> 
   mustSucceed(await run.remove(other));
 }
 
-/** As far as the provider tells. */
+/** As far as the provider answers with facts about its instances. */
 async function isThere(run: CheckRun, name: string): Promise<void> {
   if (run.hasInfo) listOf(await run.call('GET', pathOf(name)), 'label', 'value');
 }

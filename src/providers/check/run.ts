@@ -38,7 +38,7 @@ export class CheckRun {
   plans: readonly string[] = [];
   /** Whether the provider answers at bind-app; else variables come from bind. */
   hasBindApp = true;
-  /** Whether it tells of its instances. */
+  /** Whether it answers with facts about its instances. */
   hasInfo = true;
   variables: Readonly<Record<string, string>> = {};
   /** In milliseconds. */
@@ -127,7 +127,7 @@ export class CheckRun {
     return reply;
   }
 
-  /** Those that the provider tells of, though it said that they are gone. */
+  /** Those that the provider still knows, though it said that they are gone. */
   async remaining(): Promise<string[]> {
     const knownTo = async (name: string): Promise<boolean> => isSuccess(await this.call('GET', pathOf(name)));
     if (await knownTo(this.name('never-made'))) return [];

@@ -1,6 +1,6 @@
 /**
- * A provider that keeps everything in memory and can be told to misbehave: for tests of what uses providers, in this
- * process or as `tancho provider mock`. Tells what it was asked, and what there really is.
+ * A provider that keeps everything in memory and misbehaves on demand: for tests of what uses providers, in this
+ * process or as `tancho provider mock`. Reports what it was asked, and what there really is.
  */
 import type { IncomingMessage } from 'node:http';
 import type { ProviderAnswer } from '../answer.ts';
@@ -49,7 +49,7 @@ export interface RecordedCall {
   readonly instance: string;
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly idempotencyKey: string;
-  /** What it was told to do then; '' when it behaved. */
+  /** The misdeed that a rule demanded then; '' when it behaved. */
   readonly did: string;
 }
 

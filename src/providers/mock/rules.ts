@@ -1,4 +1,4 @@
-/** What a mock provider was told to do instead of what it should. */
+/** What a mock provider does on demand instead of what it should. */
 import { OPERATIONS, type Operation } from '../contract.ts';
 
 export const MISDEEDS = {

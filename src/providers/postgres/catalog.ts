@@ -11,7 +11,7 @@ export interface InstanceRow {
   readonly id: string;
   /** Idempotency key of its creation. */
   readonly key: string;
-  /** For the platform; '' when it was not told. */
+  /** The platform's own id of it; '' when none was sent. */
   readonly uid: string;
   readonly plan: string;
   readonly database: string;

@@ -6,7 +6,7 @@ export interface RedisVersion {
 }
 
 /**
- * Rules for ACL SETUSER. Commands that name no key are not held by the key pattern, so those that tell of all keys (SCAN,
+ * Rules for ACL SETUSER. Commands that name no key are not held by the key pattern, so those that report on all keys (SCAN,
  * RANDOMKEY, DBSIZE, CLIENT TRACKING), channels (PUBSUB) or code (FUNCTION), and those that leave database 0 are off.
  */
 export function aclRules(passwordHash: string, prefix: string, { major, minor }: RedisVersion): string[] {

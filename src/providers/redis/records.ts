@@ -9,7 +9,7 @@ export interface InstanceRecord {
   /** Idempotency key of its creation. */
   readonly key: string;
   readonly plan: string;
-  /** For the platform; '' when it was not told. */
+  /** The platform's own id of it; '' when none was sent. */
   readonly uid: string;
   /** Every key of the instance begins with it. */
   readonly prefix: string;

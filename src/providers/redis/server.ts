@@ -28,7 +28,7 @@ export async function connectRedis(url: string): Promise<RedisServer> {
     retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_PAUSE_MS),
     connectionName: 'tancho-provider',
   });
-  // Every command that fails for it tells its caller.
+  // Every command that fails for it rejects, so its caller hears of it.
   redis.on('error', () => undefined);
   const call = async (command: string, ...args: readonly string[]): Promise<unknown> => {
     try {
@@ -60,7 +60,7 @@ function versionOf(info: string): RedisVersion {
   return { major: Number(major), minor: Number(minor) };
 }
 
-/** What Redis itself answered is told as it is; it names commands and rules, never values. */
+/** What Redis itself answered is passed on as it is; it names commands and rules, never values. */
 function translated(error: unknown): unknown {
   if (error instanceof Error && error.name === 'ReplyError') return error;
   return new ProviderError('unavailable', 'Redis cannot be reached or is too busy.', error);
