@@ -106,7 +106,7 @@ function stopSignal(measures: readonly Measure[]): AbortSignal {
   return stop.signal;
 }
 
-/** With the load it had before: on a busy machine only the ratios tell something. */
+/** With the load it had before: on a busy machine only the ratios mean something. */
 function describeMachine(): string {
   const processors = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}`;
   return `${processors}, Node ${process.version}, load average ${loadavg()[0]?.toFixed(1)} before the run`;

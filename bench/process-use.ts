@@ -1,4 +1,4 @@
-/** What a process uses, as the kernel tells it (Linux). */
+/** What a process uses, as the kernel reports it (Linux). */
 import { readFile } from 'node:fs/promises';
 import { allProcesses, familyOf } from '../src/lib/processes.ts';
 

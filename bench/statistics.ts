@@ -1,4 +1,4 @@
-/** What is told of a series of samples. */
+/** What is reported of a series of samples. */
 export interface Summary {
   readonly n: number;
   readonly median: number;

@@ -15,7 +15,7 @@ const BUILT = 'dist/.stamp';
 /** What the compiler knows of the check before. */
 const CHECKED = 'node_modules/.cache/types.tsbuildinfo';
 
-/** An expected failure: told without a stack. */
+/** An expected failure: reported without a stack. */
 export class SetupError extends Error {
   constructor(message, hint, output = '') {
     super(message);

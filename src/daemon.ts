@@ -163,7 +163,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       isReady = false;
       if (how === 'all') await leaveClients(config, backends, logger);
       await Promise.all([controls.stop(), duties.stop(), stopMetricsPush(), publicIp.close()]);
-      // First, so that pushers are told before their connections end.
+      // First, so that pushers read why before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
       await background.leave();

@@ -25,7 +25,7 @@ interface Disturbed extends Changing {
   readonly kubeconfig: string;
 }
 
-/** What is told of a pod, in the order in which it is: `uid version`, or `uid gone`. */
+/** What a client received about the pods, events in their order: `uid version`, or `uid gone`. */
 interface Told {
   readonly events: string[];
   readonly objects: ReadonlyMap<string, Pod>;
@@ -82,7 +82,7 @@ async function listen(kubeconfig: string): Promise<Told> {
   return { events, objects: following.objects, close };
 }
 
-/** Nothing of what went before is still being told. */
+/** Until no events of what went before arrive any more. */
 async function untilCalm(seen: SeenCluster): Promise<void> {
   await seen.untilSettled(SETTLE_MS);
   let before = '';
@@ -100,7 +100,7 @@ async function untilCalm(seen: SeenCluster): Promise<void> {
   });
 }
 
-/** Both began with the same objects; what one was told before the other listened is not counted. */
+/** Both began with the same objects; what one received before the other listened is not counted. */
 function differences(one: Told, other: Told): number {
   const [first, second] = [countsOf(one.events), countsOf(other.events)];
   return [...new Set([...first.keys(), ...second.keys()])].filter((event) => first.get(event) !== second.get(event))

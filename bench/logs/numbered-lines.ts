@@ -7,7 +7,7 @@ import type { Files } from '../sample-apps.ts';
 
 export const NUMBERED = 'numbered';
 const WAIT_MS = 60_000;
-/** So that every unit has been told before the first begins. */
+/** Long enough for every unit to get the request before the first begins. */
 const LEAD_MS = 3_000;
 const PAGE = 10_000;
 

@@ -100,7 +100,7 @@ async function measureLog(bench: Bench, browser: Browser, world: World, token: s
   bench.publish({ what: `${what}: memory of the tab (150 at most)`, unit: 'MB', samples: memory });
 }
 
-/** Until it is told to stop; answers how many lines a second it came to. */
+/** Writes until it is stopped; answers how many lines a second it came to. */
 async function write(world: World, token: string, stop: AbortSignal): Promise<number> {
   const begun = performance.now();
   let lines = 0;

@@ -63,7 +63,7 @@ export class Cli {
     return paint(this.context.stdout, this.context.env, style, text);
   }
 
-  /** Runs something that may take long; `say` prints what the platform tells meanwhile. */
+  /** Runs something that may take long; `say` prints what the platform reports meanwhile. */
   async during<T>(label: string, work: (say: (message: string) => void) => Promise<T>): Promise<T> {
     const spinner = startSpinner(this.context.stderr, label);
     try {

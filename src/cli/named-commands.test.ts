@@ -1,4 +1,4 @@
-/** Commands that the pages and the next steps of errors tell people to type are there, with the options that they name. */
+/** Commands that the pages and the next steps of errors ask people to type are there, with the options that they name. */
 import type { Command } from 'commander';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Tells people on a terminal that something is going on, from the second second on. */
+/** Shows people on a terminal that something is going on, from the second second on. */
 import type { Output } from './context.ts';
 
 const FIRST_MS = 1000;

@@ -11,7 +11,7 @@ import {
   type ServerAddress,
 } from './transport.ts';
 
-/** Where a long operation tells what it does. `signal` ends the call, not the operation. */
+/** Where a long operation reports what it does. `signal` ends the call, not the operation. */
 export interface Progress {
   readonly say?: (message: string) => void;
   readonly signal?: AbortSignal;

@@ -22,7 +22,7 @@ export interface Requests {
   readonly name: string;
   /** An answer without a body is an empty list where a list is answered. Throws ClientError. */
   request<K extends OperationId>(id: K, ...input: Inputs<K>): Promise<OperationAnswer<K>>;
-  /** For operations that tell what they do while they do it. */
+  /** For operations that report what they do while they do it. */
   progress<K extends OperationId>(id: K, input: OperationInput<K>, progress: Progress): Promise<void>;
   /** The answer as it comes. */
   open<K extends OperationId>(id: K, input: OperationInput<K>, signal?: AbortSignal): Promise<HttpResponse>;

@@ -70,7 +70,7 @@ export async function openShell(
   });
   ended.catch(() => {});
   await opened(socket, nameOf(target));
-  // From here on a broken connection is told by its close.
+  // From here on a broken connection is reported by its close.
   socket.on('error', () => {});
   signal?.addEventListener('abort', () => socket.terminate(), { once: true });
   if (signal?.aborted === true) socket.terminate();

@@ -1,4 +1,4 @@
-/** Webhooks: who is told what happens. */
+/** Webhooks: who is notified of what happens. */
 import type { Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
 

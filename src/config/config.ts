@@ -60,7 +60,7 @@ export interface Config {
   readonly edgeHandoverSeconds: number;
   /** For clients, before an edge ends. */
   readonly edgeDrainSeconds: number;
-  /** Browsers are told to come by HTTPS only, for so long; 0: they are not. */
+  /** For how long browsers are to come by HTTPS only; 0: they are not asked to. */
   readonly hstsSeconds: number;
   /** Spoken with clients that offer it over TLS. */
   readonly http2: boolean;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-/** Who has a state in its files, as far as people and other servers can tell. */
+/** Names who has a state in its files, for people and other servers. */
 export function homeName(home: string): string {
   return `${hostname()}:${home}`;
 }

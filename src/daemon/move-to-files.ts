@@ -17,7 +17,7 @@ import type { Lasting } from '../sql/lasting-rows.ts';
 import { homeName } from './home-name.ts';
 import { FILES, LASTING, LEFT_OUT, type Move, prepare } from './moved-databases.ts';
 
-/** With the files they are directories: what the rows say is brought there. */
+/** Tables that are directories in a home with files: what their rows hold is written there. */
 const REPOSITORIES = ['repositories', 'repository_packs'];
 
 /** Makes the files that will be in place of the home's, empty; answers their directory. */

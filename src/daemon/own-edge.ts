@@ -1,4 +1,4 @@
-/** `tancho edge run`: an edge without a server on its machine, started again when it dies, until it is told to end. */
+/** `tancho edge run`: an edge without a server on its machine, started again when it dies, until it is asked to end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';

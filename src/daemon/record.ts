@@ -1,4 +1,4 @@
-/** The store as everything uses it: what is committed in it is recorded, and who is to know of it is told. */
+/** The store as everything uses it: what is committed in it is recorded, and who is to know of it is notified. */
 import { notifyingAfterCommit } from '../domain/audit/after-commit.ts';
 import { Audit } from '../domain/audit/audit.ts';
 import { AuditLog } from '../domain/audit/audit-log.ts';

@@ -1,4 +1,4 @@
-/** What the domain is told of the configuration, the machine and the addresses. */
+/** The settings of the domain, from the configuration, the machine and the addresses. */
 import { availableParallelism, totalmem } from 'node:os';
 import type { Backends } from '../backends/registry.ts';
 import { apiDomain, type Config } from '../config/config.ts';

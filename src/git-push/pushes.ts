@@ -21,7 +21,7 @@ interface Push {
   readonly app: string;
   /** Aborted when the pusher is gone. */
   readonly signal: AbortSignal;
-  /** Aborted, with what to tell the pusher, when the platform stops: deploys are cancelled. */
+  /** Aborted when the platform stops: deploys are cancelled. Its reason is the error that the pusher reads. */
   readonly closing: AbortSignal;
 }
 
@@ -109,7 +109,7 @@ export class Pushes {
     }
   }
 
-  /** `code`: of a git that was told to move its references; null: it was refused. */
+  /** `code`: the exit code of a git that was allowed to move its references; null: it was refused. */
   async #leave(kept: Promise<KeptPush | null>, code: number | null): Promise<void> {
     await bestEffort(this.#options.logger, 'leaving a push', async () => {
       const push = await kept.catch(() => null);

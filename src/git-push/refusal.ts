@@ -1,4 +1,4 @@
-/** What a git user is told when the platform says no. */
+/** What a git user reads when the platform refuses. */
 import { randomHex } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
 import { PlatformError, toPlatformError } from '../domain/errors.ts';

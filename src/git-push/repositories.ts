@@ -33,7 +33,7 @@ export interface Repositories extends Pick<GitHost, 'create' | 'holdPush' | 'fin
   serve(app: string, request: GitServiceRequest): Promise<GitServiceProcess>;
   /** `note` gets lines for the pusher about what is left out. */
   source(app: string, commit: string, quarantine: string, note: (line: string) => void): SourceTree;
-  /** With what a push that is not accepted yet has brought. Throws `input.too_large` when that is too much for one app. */
+  /** Counts what a push that is not accepted yet has added, too. Throws `input.too_large` when that is too much for one app. */
   demandRoom(app: string): Promise<void>;
   /** Null: what is on this machine is all there is. */
   keepPush(app: string, push: PushToKeep): Promise<KeptPush | null>;

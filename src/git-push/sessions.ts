@@ -51,7 +51,7 @@ export interface GitSessions {
    */
   serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number>;
   /**
-   * Takes no more requests and cancels the deploys of running pushes, which their pushers are told; resolves when every
+   * Takes no more requests and cancels the deploys of running pushes, whose pushers are notified; resolves when every
    * session has ended. Those that take longer are cut off.
    */
   close(): Promise<void>;

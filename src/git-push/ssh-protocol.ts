@@ -64,7 +64,7 @@ class Visit {
   readonly #connection: Connection;
   readonly #address: string;
   readonly #options: SshProtocolOptions;
-  /** Null: whether the key is known could not be told. Such a visitor gets no further than to hear that. */
+  /** Null: whether the key is known could not be looked up. Such a visitor gets no further than to read that. */
   #owner: KeyOwner | null = null;
   #attempts = 0;
   /** What was shown last that nobody is known by. */
@@ -114,7 +114,7 @@ class Visit {
       context.accept();
     } catch (error) {
       logger.error({ err: error }, 'ssh authentication');
-      // Refused, the owner of a good key would be told that it is none.
+      // A refusal would say to the owner of a good key that it is not known.
       if (isPlatformError(error, 'unavailable')) context.accept();
       else context.reject(['publickey']);
     }

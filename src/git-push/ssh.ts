@@ -21,7 +21,7 @@ interface SshDoorOptions {
   /** Absent: what is in the file. */
   readonly hostKey?: string;
   readonly users: Pick<Users, 'bySshKey'>;
-  /** Told of connections that end without a login. */
+  /** Notified of connections that end without a login. */
   readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;

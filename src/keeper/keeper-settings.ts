@@ -1,4 +1,4 @@
-/** What control tells the keeper, by way of the edge. No secrets: it is an argument of a process. */
+/** What control sends to the keeper, by way of the edge. No secrets: it is an argument of a process. */
 import { isAbsolute } from 'node:path';
 
 interface KeeperSettings {

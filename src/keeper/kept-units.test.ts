@@ -39,7 +39,7 @@ async function run(...specs: UnitSpec[]): Promise<UnitSpec[]> {
   return specs;
 }
 
-/** What the keeper tells of these units. */
+/** What the keeper reports of these units. */
 async function keep(specs: readonly UnitSpec[]): Promise<string[]> {
   const told: string[] = [];
   const specOf = async (id: string) => specs.find((one) => one.id === id) ?? null;

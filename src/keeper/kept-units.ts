@@ -11,7 +11,7 @@ interface KeptUnitsDeps {
   readonly provisioner: Provisioner;
   /** What it takes to start a unit; null for one that is not to serve. */
   readonly specOf: (id: string) => Promise<UnitSpec | null>;
-  /** Of a unit that is to serve; told again for each death. */
+  /** Of a unit that is to serve; called again for each death. */
   readonly onDeath: (spec: UnitSpec) => Promise<void>;
   readonly onReady: (spec: UnitSpec, address: Address | null) => Promise<void>;
   /** Where it serves as far as is known. */

@@ -19,7 +19,7 @@ let asked: { command: readonly string[]; query: URLSearchParams } | null;
 let live: WebSocket | null;
 let messages: Buffer[];
 
-/** Says back what it is told; `end` ends it, with 3. */
+/** Sends back what it receives; `end` ends it, with 3. */
 const echo: Nodes = {
   log(_pod, query, response) {
     response.write('2026-11-25T10:00:00.5Z one\n2026-11-25T12:00:01.25+02:00 two\n');

@@ -82,7 +82,7 @@ function opened(socket: WebSocket): Promise<void> {
         socket.terminate();
       }, reject);
     });
-    // Later ones are told by the close that follows.
+    // Later errors are reported by the close that follows.
     socket.on('error', (error) => reject(broken(error.message, error)));
     socket.once('close', () => reject(broken('it was closed')));
   });

@@ -1,6 +1,6 @@
 /**
  * Objects that are known at all times: listed once, then followed by watches, each of which goes on where the one before ended. Listed
- * anew only when the server has forgotten what came since (410); what has changed meanwhile is told then.
+ * anew only when the server has forgotten what came since (410); what has changed meanwhile is reported then.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesClient, Where } from './client.ts';
@@ -22,7 +22,7 @@ interface FollowOptions<T extends KubernetesObject> {
   readonly client: KubernetesClient;
   readonly kind: Kind<T>;
   readonly where: Where;
-  /** What of an object is remembered, and told; it has metadata with name, namespace, uid and resourceVersion. Absent: all of it. */
+  /** What of an object is remembered, and reported; it has metadata with name, namespace, uid and resourceVersion. Absent: all of it. */
   readonly kept?: (object: T) => T;
   /** In the order of the server, one after the other; `objects` has it already. */
   readonly onChange: (change: Change<T>) => void;
@@ -34,7 +34,7 @@ interface FollowOptions<T extends KubernetesObject> {
 export interface Following<T> {
   /** By `namespace/name`. */
   readonly objects: ReadonlyMap<string, T>;
-  /** When all that was there has been told. Never rejects: it is waited for. */
+  /** When all that was there has been reported. Never rejects: a server that is not reached is waited for. */
   readonly synced: Promise<void>;
   /** When that is so, or the server was not reached for the first time. */
   readonly tried: Promise<void>;
@@ -92,7 +92,7 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
         onError(error);
         resolveTried();
       }
-      // One that went well for a while is followed by the next at once, one that brought something soon.
+      // After a pass that lasted a while the next begins at once, after a short one that received something soon.
       const isShort = Date.now() - begun.at < LONGEST_PAUSE_MS;
       const isStuck = isShort && known.version === begun.version;
       pauseMs = isStuck ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : FIRST_PAUSE_MS;

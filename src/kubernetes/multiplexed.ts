@@ -60,7 +60,7 @@ export class Multiplexed {
     if (session === null) return null;
     const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });
     body.once('close', () => this.#left(session));
-    // Also of one that nobody reads at the moment; whoever reads is told all the same.
+    // An error while nobody reads must not end the process; whoever reads gets it all the same.
     body.on('error', () => {});
     const leave = (): void => void body.destroy(lost('it is not wanted any more'));
     signal.addEventListener('abort', leave, { once: true });

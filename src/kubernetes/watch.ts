@@ -15,13 +15,13 @@ const MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 export type WatchEvent<T extends KubernetesObject> =
   | { readonly kind: 'put' | 'gone'; readonly object: T }
-  /** Everything up to there has been told. */
+  /** Every event up to this version has been sent. */
   | { readonly kind: 'bookmark'; readonly resourceVersion: string };
 
 export interface WatchOptions {
   readonly signal: AbortSignal;
   readonly stallMs?: number;
-  /** The server has taken it: from then on it tells. */
+  /** The server has accepted the watch: from then on it sends events. */
   readonly onOpen?: () => void;
 }
 

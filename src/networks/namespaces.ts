@@ -89,8 +89,8 @@ export class Namespaces {
   }
 
   /**
-   * A network with a link to the gateway, and nobody in it. Its neighbours are told, not asked for: the kernel keeps so many answers for the
-   * whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way, those of others neither.
+   * A network with a link to the gateway, and nobody in it. Its neighbour entries are set, not resolved: the kernel keeps only so many resolved
+   * ones for the whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way, those of others neither.
    */
   async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
     const { namespace, address, link } = place;

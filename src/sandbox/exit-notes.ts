@@ -1,7 +1,7 @@
-/** Tells of the files that bubblewrap's own process writes exit codes to: it outlives whoever started it, and so do they. */
+/** Watches the files that bubblewrap's own process writes exit codes to: that process outlives whoever started it, and so do the files. */
 import { type FSWatcher, watch } from 'node:fs';
 
-/** `onNote` gets the name of a file in the directory that was written to. A machine that has no watches left tells of none. Answers what ends it. */
+/** `onNote` gets the name of a file in the directory that was written to. Never called where the machine has no watches left. Answers what ends it. */
 export function watchNotes(directory: string, onNote: (file: string) => void): () => void {
   let watcher: FSWatcher;
   try {

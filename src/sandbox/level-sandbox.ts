@@ -68,7 +68,7 @@ export class LevelSandbox implements Sandbox {
   /** Of what goes before tenants. */
   readonly #preferred: Cgroups | null;
   readonly #facts: TreeFacts;
-  /** Tells this platform's sandboxes from those of another one on the same machine. */
+  /** Distinguishes this platform's sandboxes from those of another one on the same machine. */
   readonly #scope: string;
   readonly #statusDir: string;
   readonly #boundDir: string;

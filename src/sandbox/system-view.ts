@@ -7,7 +7,7 @@ import { isWanted } from './system-settings.ts';
 
 const SYSTEM_PATHS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
 
-/** What the kernel tells of the machine as a whole, or of others. */
+/** Where the kernel shows the machine as a whole, or others. */
 const MASKED = [
   '/proc/acpi',
   '/proc/asound',

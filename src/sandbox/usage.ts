@@ -10,7 +10,7 @@ export interface Usage {
   readonly memoryBytes: number;
 }
 
-/** Linux tells processor times in hundredths of a second, whatever the machine. */
+/** Linux reports processor times in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 const READ_AT_ONCE = 25;
 

@@ -1,4 +1,4 @@
-/** The processes of a user of this machine, found by the user alone: they may have left everything else that tells whose they are. */
+/** The processes of a user of this machine, found by the user alone: they may have left everything else that shows whose they are. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { markOf, pidsOfUser } from '../lib/processes.ts';
 

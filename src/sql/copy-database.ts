@@ -1,6 +1,6 @@
 /**
  * All rows of a database into one of the other kind with the same schema, in one transaction, and compared there with what was read. Knows
- * no table by name but those that it is told of.
+ * no table by name but those that it is given.
  */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {
@@ -28,7 +28,7 @@ interface CopyOptions {
   /** Whatever is in the tables that are copied is replaced. */
   readonly to: Transaction<unknown>;
   readonly without: ReadonlySet<string>;
-  /** Tables of which copyAhead() has brought rows. */
+  /** Tables of which copyAhead() has copied rows. */
   readonly ahead?: readonly Lasting[];
   readonly onTable?: (copied: CopiedTable) => void;
 }

@@ -41,7 +41,7 @@ export async function migrate<Schema>(
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) {
     const record = (): Promise<void> => recordReaders(db, set, known.at(-1) ?? '');
-    // Two that make a table of one name on PostgreSQL at the same moment: one of them is told so.
+    // When two create the same table on PostgreSQL at the same moment, one of them gets an error and tries again.
     return record().catch(record);
   }
   if (await isNewer(database, set, { known, done: await doneMigrations(db, set.table) })) return;

@@ -5,7 +5,7 @@ export const BLOCKING_WAIT_MS = 10;
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 8;
 
-/** Tries again, without holding up the thread, while another process has the SQLite file; five seconds unless told otherwise. */
+/** Tries again, without holding up the thread, while another process has the SQLite file; five seconds by default. */
 export async function patiently<T>(attempt: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   let deadline = 0;
   for (;;) {

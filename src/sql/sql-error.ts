@@ -1,4 +1,4 @@
-/** What went wrong in a database, told in the same few words for SQLite and PostgreSQL. */
+/** What went wrong in a database, as the same few errors for SQLite and PostgreSQL. */
 
 /** A value that one of the databases cannot hold, such as a text with a NUL character. */
 export class UnstorableValue extends Error {

@@ -10,7 +10,7 @@ import { sqliteValues } from './sqlite-value.ts';
 import type { SqliteValue } from './sqlite-value.ts';
 import { Mutex } from './mutex.ts';
 
-/** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
+/** Longer than the wait for another process, short enough that a transaction that waits for itself soon fails. */
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback|pragma data_version)\b/i;
@@ -65,7 +65,7 @@ class SqliteDriver implements Driver {
     try {
       await connection.executeQuery(CompiledQuery.raw('rollback'));
     } catch (error) {
-      // A full disk makes SQLite roll back by itself; the error that told so is the one to report.
+      // A full disk makes SQLite roll back by itself; the error of the statement that failed is the one to report.
       if (!(error instanceof Error && error.message.includes('no transaction is active'))) throw error;
     }
   }

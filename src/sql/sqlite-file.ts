@@ -36,7 +36,7 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Databa
   }
 }
 
-/** What is wrong with the file may well disturb the closing too; the first error is the one that tells. */
+/** What is wrong with the file may well disturb the closing too; the first error is the one to report. */
 function closeAfter(error: unknown, database: DatabaseSync): void {
   try {
     database.close();

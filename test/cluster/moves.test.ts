@@ -18,7 +18,7 @@ const CONNECTIONS = 20;
 const SOCKETS = 50;
 const BYE = 'bye.';
 
-/** Answers with where it runs. Over an upgraded connection it sends back what comes, and says goodbye when it is told to end. */
+/** Answers with where it runs. Over an upgraded connection it sends back what comes, and says goodbye when it is asked to end. */
 const SERVER = `const sockets = new Set();
 const server = require('node:http').createServer((req, res) => res.end(process.env.TANCHO_UNIT));
 server.on('upgrade', (req, socket) => {

@@ -56,7 +56,7 @@ function answerTo(query: Buffer, address: string | null): Buffer {
 
 const bytesOf = (address: string): number[] => address.split('.').map(Number);
 
-/** One socket for all who ask; answers are told apart by numbers of its own. */
+/** One socket for all who ask; answers are distinguished by numbers of its own. */
 class Relay {
   readonly #waiting = new Map<number, { readonly from: RemoteInfo; readonly id: number }>();
   readonly #socket = createSocket('udp4');

@@ -1,5 +1,5 @@
 /**
- * Addresses of pods of this machine's clusters. To one that no pod has there is no way, and who tries is told at once: left to itself the machine
+ * Addresses of pods of this machine's clusters. To one that no pod has there is no way, and who tries fails at once: left to itself the machine
  * would send it to its gateway, and there are networks that answer for everybody.
  */
 import { execFile } from 'node:child_process';

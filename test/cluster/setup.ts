@@ -1,5 +1,5 @@
 /**
- * For vitest: a cluster for the files of a run, brought up before the first and taken down after the last. TANCHO_TEST_KUBERNETES names one that is
+ * For vitest: a cluster for the files of a run, started before the first and removed after the last. TANCHO_TEST_KUBERNETES names one that is
  * there, with TANCHO_TEST_KUBERNETES_BASE, an image with Node and a shell, and TANCHO_TEST_KUBERNETES_REGISTRY, where its nodes pull from.
  */
 import { startCluster } from './cluster.ts';

@@ -1,4 +1,4 @@
-/** What pods, and the addresses behind Services, become over a time, and what the pods say then: to tell why a request failed. */
+/** What pods, and the addresses behind Services, become over a time, and what the pods say then: to find out why a request failed. */
 import type { KubernetesClient } from '../../src/kubernetes/client.ts';
 import { follow, keyOf } from '../../src/kubernetes/follow.ts';
 import { KINDS } from '../../src/kubernetes/kinds.ts';

@@ -54,7 +54,7 @@ export function operationsIn(document: OpenApiDocument): Described[] {
   );
 }
 
-/** The operation's id without what tells its further ways in apart. */
+/** The operation's id without what distinguishes its variants. */
 export function idOf({ operationId }: Described): string {
   return operationId.split('-', 1)[0] ?? '';
 }

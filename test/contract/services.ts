@@ -321,7 +321,7 @@ export function servicesContract(getTarget: () => Target): void {
           .map((line) => (JSON.parse(line) as { Message: string }).Message);
         expect([told.status, told.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
         expect(lines.join('')).toMatch(/is now bound to the app[^]*\n- [A-Z0-9_]+\n/);
-        // Whoever says nothing of unbinding is told of the apps in one line, and otherwise by the status.
+        // Without `unbindall` the answer names the apps in one line; with `false` its status is that of an error.
         const asked = await as(ann, 'DELETE', path);
         expect([asked.status, asked.json]).toEqual([
           200,

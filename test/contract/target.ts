@@ -69,7 +69,7 @@ export async function ask(target: Target, method: string, path: string, what: As
   return answer;
 }
 
-/** node:http and not fetch: it sends bodies with GET and no Content-Type unless told, as the clients of this API do. */
+/** node:http and not fetch: it sends bodies with GET and no Content-Type unless one is given, as the clients of this API do. */
 function send(server: Server, method: string, path: string, what: Ask = {}): Promise<ApiAnswer> {
   const body = typeof what.body === 'object' ? JSON.stringify(what.body) : what.body;
   const headers = {

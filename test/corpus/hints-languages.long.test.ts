@@ -1,4 +1,4 @@
-/** What failures tell people to do next, is done: apps with packages, compilers and images. */
+/** The next steps that failures suggest are taken: apps with packages, compilers and images. */
 import { describe } from 'vitest';
 import { COMPILED_ROWS } from './hints/compiled-rows.ts';
 import { DOCKERFILE_ROWS } from './hints/dockerfile-rows.ts';

@@ -1,4 +1,4 @@
-/** What failures tell people to do next, is done: apps that fetch nothing. */
+/** The next steps that failures suggest are taken: apps that fetch nothing. */
 import { describe } from 'vitest';
 import { PLAN_ROWS } from './hints/plan-rows.ts';
 import { START_ROWS } from './hints/start-rows.ts';

@@ -1,5 +1,5 @@
 /**
- * Every action of the dashboard, and each way in which it can go wrong: it is told in words, with what to do; what was typed stays; it can be
+ * Every action of the dashboard, and each way in which it can go wrong: the page says so in words, with what to do; what was typed stays; it can be
  * done again; and nothing is sent twice. What the server would do is the subject of other tests: here it refuses.
  */
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -242,7 +242,7 @@ class Doing {
     return this.button().locator('xpath=ancestor::form');
   }
 
-  /** Where it is told what went wrong. */
+  /** Where the page says what went wrong. */
   place(): Locator {
     return this.#isForm ? this.form().getByRole('alert') : page.locator('.toasts').first();
   }

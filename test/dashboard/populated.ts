@@ -10,7 +10,7 @@ import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
 import { certificateOf } from '../support/test-certificates.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Runs when it is ever taken for HTML; the page tells of every dialog. */
+/** Runs when it is ever taken for HTML; every dialog of a page is noted. */
 export const CANARY = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>';
 /** As good a canary where spaces are refused. */
 export const MARKUP = '<b>bold</b>';

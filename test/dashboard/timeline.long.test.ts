@@ -78,7 +78,7 @@ it('leads from its marks to the deploy, the event and the log, and keeps its ran
   const chart = await over.boundingBox();
   if (chart === null) throw new Error('there is no chart');
   await page.mouse.move(chart.x + chart.width * 0.3, chart.y + 20);
-  // What was measured then is told beside the chart, and beside the others.
+  // What was measured then is shown beside the chart, and beside the others.
   const said = page.getByRole('region', { name: 'Memory' }).locator('figcaption');
   await page.mouse.move(chart.x + chart.width * 0.94, chart.y + 20);
   await expect.poll(() => said.textContent()).toMatch(/all units: .+ \w{3} \d{4}, \d\d:\d\d:\d\d$/);

@@ -1,4 +1,4 @@
-/** People are told when something begins to be wrong and when that is over: once each, whatever fails in between. */
+/** People are notified when something begins to be wrong and when that is over: once each, whatever fails in between. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AlertWatch } from '../../src/domain/alerts/alert-watch.ts';
 import { ALERT_RULES, type AlertRuleName } from '../../src/domain/alerts/alert.ts';
@@ -70,7 +70,7 @@ it('a disk that fills up is told by letter and to webhooks, and so is that it ha
   expect(letters).toEqual([]);
   at += MINUTE_MS;
   await looks.look();
-  // A control that begins anew has nothing to tell again.
+  // A control that begins anew does not notify again.
   looks = watch();
   await looks.look();
   await disk(500);

@@ -1,4 +1,4 @@
-/** Variables of bindings under names of the app's own: said when binding or by the app's file, kept, and brought back with a release. */
+/** Variables of bindings under names of the app's own: said when binding or by the app's file, kept, and restored with a release. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { envRecord } from '../../src/domain/units/unit-spec.ts';

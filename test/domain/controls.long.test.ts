@@ -41,7 +41,7 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
   async function control(owner: string): Promise<DomainWorld> {
     const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
     routers.push(router);
-    // So long that whoever is told nothing does nothing.
+    // So long that whoever is not notified does nothing.
     const own = await createPostgresNews({ url: database?.url ?? '', logger: SILENT, lookEveryMs: 600_000 });
     news.push(own);
     const world = await machine.start({ owner, several: { news: own, router, table, timing: TIMING } });

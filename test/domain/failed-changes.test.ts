@@ -1,4 +1,4 @@
-/** What somebody whose change failed is told of its cause, and of what is there now. */
+/** What somebody whose change failed reads of its cause, and of what is there now. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PlatformError, toPlatformError } from '../../src/domain/errors.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';

@@ -1,4 +1,4 @@
-/** Which apps reach the units of others: who may say so, and what the network is told. */
+/** Which apps reach the units of others: who may say so, and what is passed to the network. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';

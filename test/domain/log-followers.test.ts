@@ -70,7 +70,7 @@ it('over the published way, by the command line', async () => {
   let writing: Promise<void> | null = null;
   const query = { lines: 0, source: 'web' };
   for await (const batch of followLog(client, 'shop', query, { signal: stop.signal, onLost: () => {} })) {
-    // Who has seen nothing yet is told that the platform cannot be reached.
+    // Not before the first batch: a follower that has seen nothing yet fails when it is cut off.
     writing ??= append(10, COUNT);
     seen.push(...batch.map(({ Message }) => Message));
     if (seen.length >= COUNT) break;

@@ -201,7 +201,7 @@ it('outlive a restart, also of a step that one control began and the next one en
   const requests = async (since: string): Promise<number> =>
     (await points(since)).reduce((sum, { values }) => sum + values.requests, 0);
   expect([await requests('1h'), await requests('3d'), await requests('90d')]).toEqual([5, 5, 5]);
-  // Of an app that had the name before, nothing is told.
+  // Of an app that had the name before, nothing is shown.
   await world.remove('shop');
   world.machine.pass(STEP_MS);
   await world.createApp('shop');

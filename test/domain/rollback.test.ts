@@ -77,7 +77,7 @@ describe('rollback', () => {
     await world.deploy('shop');
     await world.deploy('shop');
     await expectSound(world);
-    // Kept are the newest three: both deploys, and what the rollback brought back.
+    // Kept are the newest three: both deploys, and what the rollback restored.
     expect((await listed()).map(({ canRollback }) => canRollback)).toEqual([
       ...[false, true, true],
       ...[false, false, true, false],

@@ -1,4 +1,4 @@
-/** Units that fill the disk: they are ended, their app is told, and those beside them are left alone. */
+/** Units that fill the disk: they are ended, the log of their app says so, and those beside them are left alone. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
 import { describeExit, type Unit, type UnitExit } from '../../src/domain/units/unit.ts';

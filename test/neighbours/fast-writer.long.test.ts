@@ -1,4 +1,4 @@
-/** An app that writes as fast as the disk takes it, where the kernel keeps no quota: it is ended soon after its limit, and told why; so is one with a volume. */
+/** An app that writes as fast as the disk takes it, without a quota of the kernel: it is ended soon after its limit, and its log says why; so with a volume. */
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
@@ -66,7 +66,7 @@ async function startWriter(context: TestContext): Promise<{ world: World; token:
   return { world, token, directory };
 }
 
-/** What the app has said and what it was told, and the most that was used of the disk meanwhile. */
+/** The log, with what the app and the platform wrote to it, and the most that was used of the disk meanwhile. */
 async function writeUntilEnded(
   { world: one, token, directory }: Awaited<ReturnType<typeof startWriter>>,
   file: string,

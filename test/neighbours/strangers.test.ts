@@ -15,7 +15,7 @@ import { SLOW } from '../support/slow.ts';
 const ROUNDS = SLOW ? 100 : 2;
 const GET = 'GET / HTTP/1.1\r\nHost: blog.test\r\nCookie: secret\r\nConnection: close\r\n\r\n';
 
-/** Takes the port it is told as soon as that is free, and answers and counts whoever sends something there. */
+/** Takes the port it is asked to take as soon as that is free, and answers and counts whoever sends something there. */
 const STRANGER = `node -e '
   const net = require("node:net");
   let taken = null, wanted = 0, sent = 0, holds = false;
@@ -70,7 +70,7 @@ it.for(SLOW ? (['bubblewrap', 'user', 'plain'] as const) : (['bubblewrap'] as co
         expect(await rig.exchange(GET)).toContain('hello');
         await thief(`take/${target.port}`);
         await world.killBehind(victim.id);
-        // Meanwhile nobody has told the edge.
+        // The edge has not been notified yet.
         const asking = [rig.exchange(GET), rig.exchange(GET)];
         await until(async () => (await thief('state')).holds, { what: 'the port to be taken' });
         asking.push(rig.exchange(GET), rig.exchange(GET));

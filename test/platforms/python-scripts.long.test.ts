@@ -85,7 +85,7 @@ describe('setuptools', skipFor(!hasPython && 'there is no Python'), () => {
 });
 
 describe('the way uv fills an environment', skipFor(!hasPython && 'there is no Python'), () => {
-  /** What uv is told, by a stand-in beside a Python of its own. */
+  /** The link mode that uv is given, as a stand-in prints it, beside a Python of its own. */
   async function linkMode(cache: string, environment: string): Promise<string> {
     await mkdir(join(home, 'bin'), { recursive: true });
     await mkdir(environment, { recursive: true });

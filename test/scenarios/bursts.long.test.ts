@@ -37,7 +37,7 @@ function api(method: string, where: string, body?: object | string, as = token):
   return world.api(method, where, { token: as, ...(text !== undefined && { body: text }) });
 }
 
-/** `ok`, or what the answer says instead: streams tell of failures in their body. */
+/** `ok`, or what the answer says instead: streams report failures in their body. */
 function outcome({ status, text }: HttpAnswer): string {
   const lines = text.split('\n').filter((line) => line.startsWith('{"Message"'));
   const failed = lines

@@ -101,7 +101,7 @@ it('a push that was cut off after the switch to its code is finished by the next
   await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'clinging', platform: 'nodejs' }) });
   const url = sshUrl(world, 'clinging');
   const app = nodeApp('old');
-  // Its units do not end when they are told to, which the push waits for a moment; in that moment the platform dies.
+  // Its units do not end when they are asked to, which the push waits for a moment; in that moment the platform dies.
   const clinging = { ...app, 'server.js': `process.on('SIGTERM', () => {});\n${app['server.js']}` };
   const tree = await createWorkTree(clinging, ann);
   const first = await tree.push(url);

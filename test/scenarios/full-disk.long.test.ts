@@ -1,6 +1,6 @@
 /**
- * An app has filled the disk of the platform to the last block: nothing that was there is lost or half, apps go on serving, whoever asks for more is told who holds most. When
- * there is room again everything goes on by itself, and the log says what it lacks.
+ * An app has filled the disk of the platform to the last block: nothing that was there is lost or half, apps go on serving,
+ * whoever asks for more reads who holds most. When there is room again everything goes on by itself, and the log says what it lacks.
  */
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
@@ -174,7 +174,7 @@ it('refuses changes with the names of those who hold most, goes on serving, and 
     expect((await one.api('GET', seen, { token })).status, seen).toBe(200);
   }
   expect((await one.fetchApp('steady', '/env')).text).toBe('before');
-  // Until the printer has nothing left of the room that was held for it: it is told so by the system.
+  // Until the printer has nothing left of the room that was held for it: the system reports that.
   await until(async () => (await one.fetchApp('printer')).json<{ refused: number[] }>().refused.length > 0, {
     timeoutMs: 120_000,
     what: 'the system to refuse what is printed',

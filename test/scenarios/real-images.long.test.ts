@@ -32,7 +32,7 @@ async function create(app: string): Promise<void> {
   expect(made.status, made.text).toBe(200);
 }
 
-/** What the push is told. */
+/** The output of the deploy. */
 async function deploy(app: string, image: ImageParts): Promise<string> {
   registry.addImage(`library/${app}`, '1', image);
   await create(app);

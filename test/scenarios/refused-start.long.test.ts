@@ -186,7 +186,7 @@ describe('beside apps that serve', () => {
   });
 });
 
-/** Requests one after the other, until told to stop. */
+/** Requests one after the other, until it is stopped. */
 function askAgainAndAgain(world: World): { stop(): Promise<{ answers: number; failures: string[] }> } {
   let isOver = false;
   let answers = 0;

@@ -1,6 +1,6 @@
 /**
  * An ACME authority for tests: strict about what clients send (signatures, nonces, URLs, requests for certificates), really looking at
- * the challenges, and failing when it is told to. Its certificates are real ones of a root of its own.
+ * the challenges, and failing when a test asks for it. Its certificates are real ones of a root of its own.
  */
 import { createHash, createHmac, createPublicKey, type KeyObject, verify, type webcrypto } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

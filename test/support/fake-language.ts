@@ -6,7 +6,7 @@ import { askedRange } from '../../src/build-plan/versions.ts';
 
 const CP: Tool = { program: 'cp', install: { 'apt-get': 'apt-get install -y coreutils' } };
 
-/** Brought by a shared tool, which has only one of its versions. */
+/** Installed by a shared tool, which has only one of its versions. */
 const HELPED: Tool = {
   program: 'mv',
   install: { 'apt-get': 'apt-get install -y coreutils' },

@@ -8,7 +8,7 @@ const COUNT = 9_000;
 const BEGIN = Math.floor(Math.random() * COUNT);
 let given = 0;
 
-/** For programs that cannot be told to take any, or have to find theirs again. The same one is not given twice: who asked may not listen yet. */
+/** For programs that cannot take any free one by themselves, or have to find theirs again. The same one is not given twice: who asked may not listen yet. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FROM + ((BEGIN + given++) % COUNT);

@@ -54,7 +54,7 @@ async function violationsOfServing(world: DomainWorld, app: App, serving: Releas
   const released = JSON.stringify(envRecord(serving.env));
   if (stored !== released) wrong.push(`the environment of ${app.name} is ${stored}, of its release ${released}`);
   const rollout = app.rollout === null ? null : await store.rollout(app.rollout);
-  // Where units stayed, the rollout that once brought them goes on serving.
+  // Where units stayed, the rollout that once started them goes on serving.
   if (rollout?.state !== 'done' || rollout.release > serving.number) {
     wrong.push(`the serving rollout of ${app.name} is ${JSON.stringify(rollout)}`);
   }

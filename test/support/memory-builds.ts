@@ -101,7 +101,7 @@ export class MemoryBuilder implements Builder {
   }
 }
 
-/** Knows the images it was told of, by their complete names. What it makes lies beside what is built. */
+/** Knows the images it was given, by their complete names. What it makes lies beside what is built. */
 export class MemoryImages implements ImageSource {
   readonly images = new Map<string, Recipe & { readonly digest: string }>();
   /** The digest of each artifact. */

@@ -1,4 +1,4 @@
-/** How requests are treated, in memory: kept with the app, and told to nobody. */
+/** How requests are treated, in memory: kept with the app, and sent to no edge. */
 import type { AppEdge } from '../../src/domain/apps/app-edge.ts';
 import { changedEdge } from '../../src/domain/apps/edge-settings.ts';
 import type { Memory } from './memory-state.ts';

@@ -37,7 +37,7 @@ export type MemoryPlatform = Omit<
   putEnv(app: string, variables: readonly EnvVar[]): void;
   /** Gives an app one started unit and a finished deploy. */
   deployed(name: string): void;
-  /** Adds an entry and tells followers. */
+  /** Adds an entry and notifies followers. */
   addEntry(app: string, message: string): void;
 };
 

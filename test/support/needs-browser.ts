@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 const LAST_OUTPUT = 3_000;
 
-/** They are skipped where there is no browser; of one that fails it is told what its pages were doing, and what the server said last. */
+/** They are skipped where there is no browser; one that fails reports what its pages were doing, and what the server said last. */
 export function needsBrowser(world: () => World | undefined): void {
   beforeEach((context) => {
     context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER);

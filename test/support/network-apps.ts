@@ -1,4 +1,4 @@
-/** Programs in networks of their own that connect where they are told, for tests. */
+/** Programs in networks of their own that connect where they are asked to, for tests. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { Service } from '../../src/networks/networks.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { until } from './until.ts';
 
-/** Listens on tcp, udp and an abstract socket; does what it is told on its input, and prints how that went. */
+/** Listens on tcp, udp and an abstract socket; carries out the commands on its input, and prints how that went. */
 const APP = `
 const net = require('node:net'), dgram = require('node:dgram');
 const echo = (socket) => socket.on('error', () => {}).end('here');

@@ -137,7 +137,7 @@ found['adopted'] = [
 ];
 
 process.kill(noted().holder.pid, 'SIGKILL');
-// Addresses of the machine may change meanwhile, which is told of, too.
+// Addresses of the machine may change meanwhile, which is reported, too.
 const isSeen = async (): Promise<boolean> => (await sandbox.networkFault())?.includes('holds') === true;
 await until(isSeen, { what: 'the end of the holder to be seen' });
 found['fault'] = await sandbox.networkFault();

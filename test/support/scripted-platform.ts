@@ -1,4 +1,4 @@
-/** A real HTTP server that answers as it was told and remembers what it was asked; for tests of clients of the API. */
+/** A real HTTP server that gives the answers it was given and remembers what it was asked; for tests of clients of the API. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
  * Where the apps of scenarios run. Usually the server's own engine; with TANCHO_TEST_ENGINE=kubernetes a cluster that test/cluster/setup.ts has
- * brought up, in a namespace of its own for each world, so that the same scenarios say that both are the same to users.
+ * started, in a namespace of its own for each world, so that the same scenarios say that both are the same to users.
  */
 import { randomHex } from '../../src/lib/ids.ts';
 import { KubernetesClient } from '../../src/kubernetes/client.ts';

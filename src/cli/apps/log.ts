@@ -25,7 +25,7 @@ interface LogOptions {
 
 /** The cursor before the first entry. */
 const BEGINNING = 'c0';
-/** Each unit has one of them, so that its lines are told from those of others. */
+/** Each unit has one of them, which distinguishes its lines from those of others. */
 const UNIT_STYLES: readonly Style[] = ['cyan', 'green', 'yellow', 'magenta', 'blue'];
 
 export function registerLog(app: Command, cli: Cli): void {

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => world.dispose());
 
-/** A server of nothing but its doors: tells how it was stopped, and lets the test send signals. */
+/** A server of nothing but its doors: notes how it was stopped, and lets the test send signals. */
 function door(parts: Partial<RunningServer> = {}) {
   const listeners: ((signal: StopSignal) => void)[] = [];
   const events: string[] = [];

@@ -86,7 +86,7 @@ function portOf(address: string): string {
   return port === '' || port === '80' ? '' : `:${port}`;
 }
 
-/** A welcome that fails is told, and the server goes on. */
+/** A welcome that fails is reported, and the server goes on. */
 async function greet(cli: Cli, server: RunningServer, signal: AbortSignal): Promise<void> {
   const { firstAdmin } = server;
   const { deploySample, howToDeploy } = await import('../welcome.ts');

@@ -1,6 +1,6 @@
 /**
  * Pure: the packet filter of a home's own machine, which is between the gateway and pasta. Nobody but pasta and the platform's tools is in
- * it, so there is no telling who calls from it.
+ * it, so callers from it are not distinguished.
  */
 import { addressAt, type AddressPlan, OUTSIDE } from '../address-plan.ts';
 import { chain, type HomeRules, REFUSED, whole } from '../rules.ts';

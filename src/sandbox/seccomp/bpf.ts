@@ -15,7 +15,7 @@ const JUMP_IF_AT_LEAST = 0x35;
 const JUMP_IF_ANY_BIT = 0x45;
 const RETURN = 0x06;
 
-/** Where things are in what the kernel tells of a system call. */
+/** Offsets in what a filter gets to know of a system call (struct seccomp_data). */
 export const NUMBER_AT = 0;
 export const PROCESSOR_AT = 4;
 /** The lower half of the first argument, on little-endian machines. */

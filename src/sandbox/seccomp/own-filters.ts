@@ -22,7 +22,7 @@ const MOUNTING: ReadonlySet<string> = new Set(
   'fsconfig fsmount fsopen mount mount_setattr move_mount open_tree'.split(' '),
 );
 
-/** Unix sockets, IPv4 and IPv6, and what tells of the machine's addresses. */
+/** Unix sockets, IPv4 and IPv6, and netlink, which reports the machine's addresses. */
 const FAMILIES = [1, 2, 10, 16];
 
 const EDGE_SOCKETS: readonly Instruction[] = [

@@ -1,4 +1,4 @@
-/** One next step that the code tells, and somebody who takes it. */
+/** One next step that the code suggests, and somebody who takes it. */
 import type { FailureCause } from '../../../src/domain/failure.ts';
 import type { Need, PushedApp } from '../pushed/pushed-app.ts';
 

@@ -1,4 +1,4 @@
-/** No next step is told to people that nobody here has taken. */
+/** No next step is suggested to people that nobody here has taken. */
 import { expect, it } from 'vitest';
 import { ALL_ROWS } from './all-rows.ts';
 import { ELSEWHERE } from './elsewhere.ts';

@@ -1,4 +1,4 @@
-/** Every next step that the code tells people whose deploy failed, as it is written there. */
+/** Every next step that the code suggests to people whose deploy failed, as it is written there. */
 import { globSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 

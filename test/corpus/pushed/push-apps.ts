@@ -30,7 +30,7 @@ export function pushAll(apps: PushedApps): void {
   });
 }
 
-/** At once: who has been told that it serves, looks. */
+/** Without waiting: whoever reads that it serves looks at once. */
 async function serves(corpus: CorpusWorld, name: string, { pages = {} }: PushedApp, pushed: PushResult): Promise<void> {
   expect(pushed.code, pushed.stderr).toBe(0);
   for (const [path, text] of Object.entries(pages)) {
