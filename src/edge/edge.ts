@@ -36,7 +36,7 @@ interface EdgeParts {
 /** The edge as a whole: what serves, the table on disk, and the socket and pid file by which control finds it. */
 export class Edge {
   /** Resolves when a table has been handed over. */
-  readonly told: Promise<void>;
+  readonly hasTable: Promise<void>;
   /** Resolves when another edge has taken over and nothing that was begun here is left. */
   readonly retired: Promise<void>;
   readonly #options: EdgeOptions;
@@ -56,7 +56,7 @@ export class Edge {
   #announced: Promise<void> = Promise.resolve();
   #isRetired = false;
   #resolveRetired: () => void = () => {};
-  #resolveTold: () => void = () => {};
+  #resolveHasTable: () => void = () => {};
   #linesTaken: () => void = () => {};
 
   constructor(options: EdgeOptions, { serving, predecessor, log }: EdgeParts) {
@@ -77,8 +77,8 @@ export class Edge {
     this.retired = new Promise((resolve) => {
       this.#resolveRetired = resolve;
     });
-    this.told = new Promise((resolve) => {
-      this.#resolveTold = resolve;
+    this.hasTable = new Promise((resolve) => {
+      this.#resolveHasTable = resolve;
     });
   }
 
@@ -149,7 +149,7 @@ export class Edge {
       case 'table':
         return this.#table.value;
       case 'apply':
-        return this.#table.apply(request.table, (table) => this.#serveBy(table)).finally(() => this.#resolveTold());
+        return this.#table.apply(request.table, (table) => this.#serveBy(table)).finally(() => this.#resolveHasTable());
       case 'change': {
         const { change } = request;
         return this.#table.change(

@@ -15,7 +15,7 @@ import { becomeUser } from '../lib/become-user.ts';
 import { WORKER_MARK, runWorker } from './worker.ts';
 
 /** For a server that takes a connection and says nothing. */
-const TOLD_MS = 15_000;
+const TABLE_MS = 15_000;
 
 async function serving(options: EdgeOptions, log: EdgeLog): Promise<Serving> {
   if (options.workers === 1) {
@@ -49,7 +49,7 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
     if (options.follow === null) return;
     follower = await following(options, options.follow, edge, log);
     // What it knows may be old, and private keys are with the servers alone; who comes meanwhile waits in the listener's queue.
-    await Promise.race([edge.told, follower.tried, delay(TOLD_MS)]);
+    await Promise.race([edge.hasTable, follower.tried, delay(TABLE_MS)]);
   });
   if (options.follow !== null) {
     // Whoever has started it waits for it, and is to be its only owner.

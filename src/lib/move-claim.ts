@@ -36,10 +36,10 @@ export async function mover(home: string): Promise<number | null> {
 
 /** Resolves when nobody is at it, however it has ended; `onWait` is called once where somebody is. */
 export async function movesNoMore(home: string, onWait: (pid: number) => void): Promise<void> {
-  for (let isTold = false; ; isTold = true) {
+  for (let isAnnounced = false; ; isAnnounced = true) {
     const pid = await mover(home);
     if (pid === null) return;
-    if (!isTold) onWait(pid);
+    if (!isAnnounced) onWait(pid);
     await delay(POLL_MS);
   }
 }

@@ -65,10 +65,10 @@ export class DeployOrder {
 
   /** Resolves when all before it are over, wherever they are; rejects when it is cancelled. */
   async turn(queued: QueuedDeploy, app: string, say: Say): Promise<void> {
-    let isTold = false;
+    let isAnnounced = false;
     const waits = (): void => {
-      if (!isTold) say(`-----> Another deploy of ${app} goes on; waiting for it to end`);
-      isTold = true;
+      if (!isAnnounced) say(`-----> Another deploy of ${app} goes on; waiting for it to end`);
+      isAnnounced = true;
       queued.waitsFor = `waiting for another deploy of ${app}`;
     };
     for (const by of queued.replaced) say(`-----> Takes the place of a push by ${by} that had not been deployed yet`);
