@@ -123,6 +123,7 @@ export function readinessCases(s: Suite): void {
   s.test('says that nothing listens, and leaves the unit running', async () => {
     const unit = s.spec(s.world.commands.printAndStay);
     await s.provisioner.ensure(unit);
+    await s.readUntil(unit.id, 'three');
     const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, timeoutMs: 400 }, NEVER));
     expect(failure.code).toBe('no_listener');
     expect(failure.lines).toContain('three');

@@ -168,7 +168,7 @@ export class Suite {
   async readAll(id: string, after: string | null = null): Promise<Output> {
     const lines: string[] = [];
     let cursor = after;
-    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(10_000))) {
+    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(60_000))) {
       lines.push(...chunk.lines.map(({ text }) => text));
       cursor = chunk.cursor;
     }
@@ -177,7 +177,7 @@ export class Suite {
 
   async readUntil(id: string, last: string, after: string | null = null): Promise<Output> {
     const lines: string[] = [];
-    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(10_000))) {
+    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(60_000))) {
       lines.push(...chunk.lines.map(({ text }) => text));
       if (lines.includes(last)) return { lines, cursor: chunk.cursor };
     }

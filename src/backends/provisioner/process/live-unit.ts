@@ -19,6 +19,7 @@ type Exit = Omit<UnitExited, 'id'>;
 
 /** How long the sandbox may take to note an exit code after the death it tells of. */
 const NOTE_DEADLINE_MS = 500;
+const INIT_DEADLINE_MS = 10_000;
 /** How long the end of our own child may take to be told after all of the unit is gone. */
 const REPORT_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
@@ -223,8 +224,8 @@ export class LiveUnit {
   async #reap(seen: ExitStatus | null): Promise<void> {
     // The app's death ends the unit; only stop() gives what the app left behind time to end by itself.
     while (this.#isStopping && (await this.#sandbox.alive(this.tree))) await delay(5);
-    await this.#sandbox.kill(this.tree, 'SIGKILL');
     const noted = seen ?? { code: await this.#notedCode(), signal: null };
+    await this.#sandbox.kill(this.tree, 'SIGKILL');
     const isKernelKill = await this.#sandbox.outOfMemory(this.id);
     const outOfMemory = this.#isOverMemory || (isKernelKill && !this.#isStopping);
     const exit = { ...exitStatus(noted.code, noted.signal), outOfMemory };
@@ -234,13 +235,18 @@ export class LiveUnit {
     this.#onDeath(this);
   }
 
+  /** What bubblewrap notes once its init has ended, which on a busy machine is a while after the app. */
   async #notedCode(): Promise<number | null> {
-    if (this.#sandbox.level !== 'bubblewrap' || this.record.rootPid === 0) return null;
-    const isSameBoot = this.record.state === 'running';
-    const deadline = Date.now() + (isSameBoot ? NOTE_DEADLINE_MS : 0);
+    const { rootPid, rootStart, state } = this.record;
+    if (this.#sandbox.level !== 'bubblewrap' || rootPid === 0) return null;
+    const isSameBoot = state === 'running';
+    const initBy = Date.now() + INIT_DEADLINE_MS;
+    let noteBy: number | null = null;
     for (;;) {
       const code = await this.#sandbox.exitCode(this.id);
-      if (code !== null || Date.now() >= deadline) return code;
+      if (code !== null || !isSameBoot) return code;
+      if (!isAlive(rootPid, rootStart) || Date.now() >= initBy) noteBy ??= Date.now() + NOTE_DEADLINE_MS;
+      if (noteBy !== null && Date.now() >= noteBy) return null;
       await delay(5);
     }
   }
