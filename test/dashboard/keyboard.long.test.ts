@@ -34,8 +34,22 @@ const LEFT_OUT = `[...document.querySelectorAll('#main :is(${REACHABLE})')]
   .filter((one) => one.dataset.reached === undefined && one.tabIndex >= 0 && one.checkVisibility())
   .map((one) => one.outerHTML.slice(0, 120))`;
 
+const FORGET = `for (const one of document.querySelectorAll('[data-reached]')) delete one.dataset.reached`;
+/** A page draws anew what has changed while somebody goes through it. */
+const ROUNDS = 5;
+
+/** What Tab never reached. */
+async function missedOn(page: Page): Promise<string[]> {
+  for (let round = 1; ; round += 1) {
+    await tabThrough(page);
+    const missed = await page.evaluate<string[]>(LEFT_OUT);
+    if (missed.length === 0 || round === ROUNDS) return missed;
+  }
+}
+
 /** From the top of the page, until it begins anew. */
 async function tabThrough(page: Page): Promise<void> {
+  await page.evaluate(FORGET);
   // The first thing there is; what has the focus by itself may stand in the middle.
   await page.locator('.skip').focus();
   for (let n = 0; n < MOST_TABS; n += 1) {
@@ -54,8 +68,7 @@ it('Tab reaches everything on every screen with an action', async () => {
       const name = typeof action.button === 'string' ? { name: action.button, exact: true } : { name: action.button };
       await page.locator('#main').getByRole('button', name).first().waitFor();
     }
-    await tabThrough(page);
-    missed.push(...(await page.evaluate<string[]>(LEFT_OUT)).map((one) => `${at} ${one}`));
+    missed.push(...(await missedOn(page)).map((one) => `${at} ${one}`));
   }
   expect(missed).toEqual([]);
   expect(faults).toEqual([]);
