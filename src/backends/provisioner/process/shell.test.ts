@@ -17,12 +17,14 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
   describe(`a shell at level ${name}`, skipFor(lacking), () => {
     let world: ProcessWorld;
     let stop: AbortController;
+    let ended: Promise<unknown>[];
     beforeEach(async () => {
-      stop = new AbortController();
+      [stop, ended] = [new AbortController(), []];
       if (typeof level !== 'string') world = await createProcessWorld(level);
     });
     afterEach(async () => {
       stop.abort();
+      await Promise.all(ended);
       await world.dispose();
     });
     afterAll(() => {
@@ -41,6 +43,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         output: (bytes) => void parts.push(bytes),
         signal: stop.signal,
       });
+      ended.push(shell.ended);
       return {
         shell,
         text: () => Buffer.concat(parts).toString(),
