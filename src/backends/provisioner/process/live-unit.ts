@@ -17,10 +17,11 @@ import type { UnitPaths, UnitRecord } from './unit-record.ts';
 
 type Exit = Omit<UnitExited, 'id'>;
 
-/** How long the sandbox may take to note an exit code after the death it tells of. */
+/** How long the sandbox may take to note an exit code once its init has ended. */
 const NOTE_DEADLINE_MS = 500;
+/** How long bubblewrap's init may take to end after the app. */
 const INIT_DEADLINE_MS = 10_000;
-/** How long the end of our own child may take to be told after all of the unit is gone. */
+/** How long the end of our own child may take to be reported after all of the unit is gone. */
 const REPORT_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
 /** With every so many looks it is seen whether it is still the same process, and no dead one that nobody collects. */
@@ -145,7 +146,7 @@ export class LiveUnit {
     });
   }
 
-  /** The start failed: dead, and nobody is to be told of an exit. */
+  /** The start failed: dead, and no exit is reported. */
   async neverLived(): Promise<void> {
     const exit = { ...UNKNOWN, outOfMemory: false };
     try {
