@@ -59,11 +59,11 @@ export class RemoteEdge {
   }
 
   async traffic(app: string): Promise<AppTraffic> {
-    return this.#understood(trafficIn(await this.line.ask('traffic', { app }, TRAFFIC_MS)));
+    return this.#validated(trafficIn(await this.line.ask('traffic', { app }, TRAFFIC_MS)));
   }
 
   async takeAccessLog(): Promise<readonly AccessEntry[]> {
-    return this.#understood(accessEntriesIn(await this.line.ask('access-log', {}, TRAFFIC_MS)));
+    return this.#validated(accessEntriesIn(await this.line.ask('access-log', {}, TRAFFIC_MS)));
   }
 
   /** Resolves with a sign of life. */
@@ -71,10 +71,10 @@ export class RemoteEdge {
     await this.line.ask('hello', {}, withinMs);
   }
 
-  #understood<T>(answer: T | null): T {
+  #validated<T>(answer: T | null): T {
     if (answer !== null) return answer;
     this.line.end('not what an edge says');
-    throw new EdgeLost('the edge does not say what an edge says');
+    throw new EdgeLost('the edge gave an answer that is not valid');
   }
 
   /** What is new only, where it has a table of this connection. */
