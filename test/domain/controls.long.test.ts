@@ -1,13 +1,11 @@
 /** Several controls on one PostgreSQL and one engine: one dies, or stands still past its lease, and another goes on with its work. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
-import { createPostgresNews } from '../../src/backends/news/postgres/postgres-news.ts';
 import type { News } from '../../src/domain/controls/news.ts';
-import { SILENT } from '../../src/lib/logger.ts';
 import type { Router } from '../../src/domain/routes/router.ts';
-import { ANN, type DomainWorld, type Machine, remembering, startMachine } from '../support/domain-world.ts';
+import { ANN, type DomainWorld, type Machine } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { type SeveralControls, severalControls } from '../support/several-controls.ts';
 import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 
@@ -17,37 +15,18 @@ const available = await createTestDatabase();
 afterAll(() => available?.dispose());
 
 describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let controls: SeveralControls;
   let machine: Machine;
-  let routers: Router[];
-  let news: News[];
-  let worlds: DomainWorld[];
+  let routers: readonly Router[];
+  let news: readonly News[];
 
   beforeEach(async () => {
-    database = await createTestDatabase();
-    machine = await startMachine(database?.url ?? '');
-    routers = [];
-    news = [];
-    worlds = [];
+    controls = await severalControls(TIMING);
+    ({ machine, routers, news } = controls);
   });
-  afterEach(async () => {
-    for (const world of worlds) world.crash();
-    await Promise.all(news.map((one) => one.close()));
-    await machine.dispose();
-    await Promise.all(routers.map((router) => router.stop()));
-    await database?.dispose();
-  });
+  afterEach(() => controls.dispose());
 
-  async function control(owner: string): Promise<DomainWorld> {
-    const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
-    routers.push(router);
-    // So long that whoever is not notified does nothing.
-    const own = await createPostgresNews({ url: database?.url ?? '', logger: SILENT, lookEveryMs: 600_000 });
-    news.push(own);
-    const world = await machine.start({ owner, several: { news: own, router, table, timing: TIMING } });
-    worlds.push(world);
-    return world;
-  }
+  const control = (owner: string): Promise<DomainWorld> => controls.start(owner);
 
   const workOf = async (owner: string) => {
     const { rollouts, deploys } = await machine.store.workOf(owner);

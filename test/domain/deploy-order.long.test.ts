@@ -1,17 +1,14 @@
 /** Deploys of one app by way of several controls on one PostgreSQL: they come one after the other, as they would by one. */
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPostgresNews } from '../../src/backends/news/postgres/postgres-news.ts';
-import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { News } from '../../src/domain/controls/news.ts';
 import type { Deploy, Push } from '../../src/domain/deploys/deploy.ts';
-import type { Router } from '../../src/domain/routes/router.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import { randomHex } from '../../src/lib/ids.ts';
-import { SILENT } from '../../src/lib/logger.ts';
-import { ANN, type DomainWorld, type Machine, remembering, startMachine } from '../support/domain-world.ts';
+import { ANN, type DomainWorld, type Machine } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import type { Recipe } from '../support/memory-builds.ts';
 import { createTestDatabase } from '../support/postgres.ts';
+import { type SeveralControls, severalControls } from '../support/several-controls.ts';
 import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 
@@ -21,40 +18,16 @@ const available = await createTestDatabase();
 afterAll(() => available?.dispose());
 
 describe('deploys of one app by way of two controls', skipFor(available === null && NO_POSTGRES), () => {
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let controls: SeveralControls;
   let machine: Machine;
-  let routers: Router[];
-  let news: News[];
-  let worlds: DomainWorld[];
+  let news: readonly News[];
 
-  beforeEach(() => {
-    routers = [];
-    news = [];
-    worlds = [];
-  });
-  afterEach(async () => {
-    for (const world of worlds) world.crash();
-    await Promise.all(news.map((one) => one.close()));
-    await machine.dispose();
-    await Promise.all(routers.map((router) => router.stop()));
-    await database?.dispose();
-  });
-
-  async function control(owner: string): Promise<DomainWorld> {
-    const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
-    routers.push(router);
-    // So long that whoever is not notified does nothing.
-    const own = await createPostgresNews({ url: database?.url ?? '', logger: SILENT, lookEveryMs: 600_000 });
-    news.push(own);
-    const world = await machine.start({ owner, several: { news: own, router, table, timing: TIMING } });
-    worlds.push(world);
-    return world;
-  }
+  afterEach(() => controls.dispose());
 
   async function two(settings: Partial<Settings> = {}): Promise<readonly [DomainWorld, DomainWorld]> {
-    database = await createTestDatabase();
-    machine = await startMachine(database?.url ?? '', settings);
-    const both = [await control('one'), await control('two')] as const;
+    controls = await severalControls(TIMING, settings);
+    ({ machine, news } = controls);
+    const both = [await controls.start('one'), await controls.start('two')] as const;
     await both[0].createApp('shop');
     return both;
   }
