@@ -258,6 +258,23 @@ export function administrationContract(getTarget: () => Target): void {
         await refused(asOwner('POST', `/apps/${owner.app}`, { body: { cname: 'no name' } }), [400, 'cname.invalid']);
       });
 
+      it('are judged with all other changes before any of them is made', async () => {
+        const other = await somebodyWithApp(target, admin);
+        const path = `/apps/${owner.app}`;
+        const cname = `${unique('www-')}.example.com`;
+        const shown = async () => ((await asOwner('GET', path)).json as { cname?: string[] }).cname;
+        await refused(asOwner('PUT', `${path}?dryRun=true`, { body: { cname: 'no name' } }), [400, 'cname.invalid']);
+        await refused(asOwner('PUT', path, { body: { cname, pool: 'no-such' } }), [404, 'pool.not_found']);
+        await ok(asOwner('PUT', `${path}?dryRun=true`, { body: { cname } }));
+        expect(await shown()).toBeUndefined();
+        await ok(asOwner('PUT', path, { body: { cname } }));
+        await ok(asOwner('PUT', `${path}?dryRun=true`, { body: { cname: '' } }));
+        expect(await shown()).toEqual([cname]);
+        const taken = ask(target, 'PUT', `/apps/${other.app}?dryRun=true`, { body: { cname }, token: other.token });
+        await refused(taken, [409, 'cname.taken']);
+        await ok(asOwner('PUT', path, { body: { cname: '' } }));
+      });
+
       it('are free, republished and available', async () => {
         const path = `/apps/${owner.app}`;
         await ok(asAdmin('DELETE', `${path}/lock`));

@@ -16,7 +16,12 @@ export function changesIn(
     scale: { add: refuse('unit.add'), remove: refuse('unit.remove'), set: refuse('unit.add') },
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
-    cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+    cnames: {
+      add: refuse('app.cname_add'),
+      replace: refuse('app.cname_add'),
+      judgeReplace: refuse('app.cname_add'),
+      remove: refuse('app.cname_remove'),
+    },
     links: { add: refuse('app.link'), remove: refuse('app.unlink') },
     appChanges: {
       change: refuse('app.update'),

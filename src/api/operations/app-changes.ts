@@ -45,13 +45,24 @@ export const appChangeOperations: readonly Operation[] = [
       'unsupported',
       'cname.invalid',
       'cname.taken',
+      'cname.unproven',
     ],
     handle: async ({ useCases, caller }, { params, query, body }) => {
+      const { app } = params;
       const { change, cname } = readChange(body);
-      if (readFlag('dryRun', query.dryRun)) return useCases.appChanges.judge(caller, params.app, change);
-      if (cname !== undefined) await useCases.cnames.replace(caller, params.app, cname === '' ? [] : [cname]);
-      const isNothing = Object.values(change).every((value) => value === undefined);
-      if (cname === undefined || !isNothing) await useCases.appChanges.change(caller, params.app, change);
+      const { appChanges, cnames } = useCases;
+      if (cname === undefined) {
+        if (readFlag('dryRun', query.dryRun)) await appChanges.judge(caller, app, change);
+        else await appChanges.change(caller, app, change);
+        return;
+      }
+      const names = cname === '' ? [] : [cname];
+      const isAlone = Object.values(change).every((value) => value === undefined);
+      // Two changes one after the other: what would refuse the second one stops the first one, too.
+      if (!isAlone) await appChanges.judge(caller, app, change);
+      if (readFlag('dryRun', query.dryRun)) return cnames.judgeReplace(caller, app, names);
+      await cnames.replace(caller, app, names);
+      if (!isAlone) await appChanges.change(caller, app, change);
     },
   }),
   empty({

@@ -20,6 +20,8 @@ export interface Cnames {
   add(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
   /** In place of all there are; none: the app has no extra names any more. Errors: cname.invalid, cname.taken. */
   replace(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
+  /** Throws what replace() would throw before it begins anything; nothing is changed. */
+  judgeReplace(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
   /** All of them or none; without a name the only one there is. Errors: cname.invalid, cname.not_found. */
   remove(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
 }
@@ -35,31 +37,44 @@ interface CnamesDeps {
 
 type Change = (current: readonly string[], names: readonly string[], others: ReadonlySet<string>) => readonly string[];
 
+interface NameChange {
+  readonly action: 'app.cname_add' | 'app.cname_remove';
+  readonly given: readonly unknown[];
+  readonly apply: Change;
+}
+
 export function createCnames({ store, routes, journal, act, settings, proof }: CnamesDeps): Cnames {
-  async function change(
-    caller: Caller,
-    action: 'app.cname_add' | 'app.cname_remove',
-    name: string,
-    given: readonly unknown[],
-    apply: Change,
-  ): Promise<void> {
+  async function allowed(caller: Caller, name: string, { action, given }: NameChange) {
     const app = await demandApp(store, name);
     demand(caller, action, { app });
     const names = [...new Set(given.map((cname) => checkCname(cname, settings.domain)))];
+    return { app, names, fresh: names.filter((one) => !app.cname.includes(one)) };
+  }
+
+  async function demandProven(caller: Caller, app: App, fresh: readonly string[], { action }: NameChange) {
+    if (action !== 'app.cname_add') return;
+    demandNobodyElse(await store.apps(), app, fresh, caller);
+    await proof.demand(caller, app, fresh);
+  }
+
+  async function judge(caller: Caller, name: string, change: NameChange): Promise<void> {
+    const { app, names, fresh } = await allowed(caller, name, change);
+    await demandProven(caller, app, fresh, change);
+    change.apply(app.cname, names, namesOfOthers(await store.apps(), name));
+  }
+
+  async function change(caller: Caller, name: string, wanted: NameChange): Promise<void> {
+    const { app, names, fresh } = await allowed(caller, name, wanted);
+    const { action, apply } = wanted;
     const detail = names.join(' ').slice(0, 1_000);
     await act(caller, action, { app }, { target: `app:${name}`, lease: `app:${name}`, detail }, async () => {
-      const fresh = names.filter((one) => !app.cname.includes(one));
-      if (action === 'app.cname_add') {
-        demandNobodyElse(await store.apps(), app, fresh, caller);
-        await proof.demand(caller, app, fresh);
-      }
+      await demandProven(caller, app, fresh, wanted);
       await store.transact(async (tx) => {
         // Apps that take the same name at the same time meet in this transaction: leases are per app.
         const apps = await tx.apps();
-        const others = apps.filter((other) => other.name !== name).flatMap((other) => other.cname);
         const { cname } = await demandApp(tx, name);
         if (action === 'app.cname_add') demandNobodyElse(apps, app, fresh, caller);
-        await tx.updateApp(name, { cname: [...apply(cname, names, new Set(others))].sort() });
+        await tx.updateApp(name, { cname: [...apply(cname, names, namesOfOthers(apps, name))].sort() });
       });
       await routes.publish(name);
       const doing = action === 'app.cname_add' ? 'added' : 'removed';
@@ -68,11 +83,20 @@ export function createCnames({ store, routes, journal, act, settings, proof }: C
   }
 
   return {
-    add: async (caller, app, names) => change(caller, 'app.cname_add', app, demandSome(names), added),
-    replace: (caller, app, names) =>
-      change(caller, names.length === 0 ? 'app.cname_remove' : 'app.cname_add', app, names, replaced),
-    remove: (caller, app, names) => change(caller, 'app.cname_remove', app, names, removed),
+    add: async (caller, app, names) =>
+      change(caller, app, { action: 'app.cname_add', given: demandSome(names), apply: added }),
+    replace: (caller, app, names) => change(caller, app, replacement(names)),
+    judgeReplace: (caller, app, names) => judge(caller, app, replacement(names)),
+    remove: (caller, app, names) => change(caller, app, { action: 'app.cname_remove', given: names, apply: removed }),
   };
+}
+
+function replacement(given: readonly unknown[]): NameChange {
+  return { action: given.length === 0 ? 'app.cname_remove' : 'app.cname_add', given, apply: replaced };
+}
+
+function namesOfOthers(apps: readonly App[], name: string): Set<string> {
+  return new Set(apps.filter((other) => other.name !== name).flatMap(({ cname }) => cname));
 }
 
 /** Nobody gets a name below or above one of another team's; admins may, for they can settle it. */
