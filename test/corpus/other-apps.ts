@@ -70,14 +70,17 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     web: 'deno serve -A --host 0.0.0.0 --port $PORT main.ts',
   },
   'a Go program at the top': {
-    files: { 'go.mod': 'module example.com/till\n\ngo 1.21\n', 'main.go': 'package main\n' },
+    files: { 'go.mod': 'module example.com/till\n\ngo 1.21\n', 'main.go': 'package main\nfunc main() {}\n' },
     web: 'bin/till',
   },
   'a single program in cmd': {
-    files: { 'go.mod': 'module x\n\ngo 1.21\n', 'cmd/shop/main.go': 'package main\n' },
+    files: { 'go.mod': 'module x\n\ngo 1.21\n', 'cmd/shop/main.go': 'package main\nfunc main() {}\n' },
     web: 'bin/shop',
   },
-  'Go from before modules': { files: { 'main.go': 'package main\n', 'Godeps/Godeps.json': '{}' }, problem: /modules/ },
+  'Go from before modules': {
+    files: { 'main.go': 'package main\nfunc main() {}\n', 'Godeps/Godeps.json': '{}' },
+    problem: /modules/,
+  },
   'a Go library': { files: { 'go.mod': 'module x\n', 'lib.go': 'package lib\n' }, isRefused: true },
   'a Rust program': {
     files: { 'Cargo.toml': '[package]\nname = "till"\nversion = "1.0.0"\n', 'src/main.rs': '', 'Cargo.lock': '' },
@@ -163,6 +166,19 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
   "Heroku's buildpack for sites": {
     files: { ...VITE, 'static.json': json({ root: 'dist/', routes: { '/**': 'index.html' } }) },
     options: { STATIC_ROOT: 'dist', STATIC_FALLBACK: 'index.html' },
+  },
+  'a Staticfile': {
+    files: { Staticfile: 'root: pages\npushstate: enabled\n', 'pages/index.html': '<p>hi' },
+    options: { STATIC_ROOT: 'pages', STATIC_FALLBACK: 'index.html' },
+  },
+  "Railpack's file": {
+    files: {
+      'package.json': '{}',
+      'a.js': '',
+      'railpack.json': json({ deploy: { startCommand: 'node a.js' }, steps: { build: { commands: ['make'] } } }),
+    },
+    web: 'node a.js',
+    says: 'railpack.json: steps',
   },
   "Railway's file": {
     files: {

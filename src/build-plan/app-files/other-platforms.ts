@@ -29,9 +29,8 @@ const DIRECTORY = /^(?!.*\.\.)[\w.-][\w./-]*$/;
 
 /** The first file that says something counts. Throws Failure `invalid_config` for those in JSON and TOML that cannot be read. */
 export async function readOtherPlatforms(files: SourceFiles): Promise<OtherPlatforms> {
-  const all = [await railway(files), await render(files), await nixpacks(files), await fly(files)].filter(
-    (said) => said !== null,
-  );
+  const asked = [railway, render, railpack, nixpacks, fly].map((read) => read(files));
+  const all = (await Promise.all(asked)).filter((said) => said !== null);
   const first = (key: 'start' | 'release' | 'health'): { value: string; file: string } | null => {
     for (const { file, ...said } of all) {
       const value = said[key];
@@ -59,7 +58,7 @@ export async function readOtherPlatforms(files: SourceFiles): Promise<OtherPlatf
     release: first('release')?.value ?? null,
     // The first page need not answer with 200.
     healthPath: health !== null && health !== '/' && PATH.test(health) ? health : null,
-    site: await staticJson(files),
+    site: (await staticJson(files)) ?? (await staticfile(files)) ?? { root: null, fallback: null },
     notes,
   };
 }
@@ -105,6 +104,14 @@ async function render(files: SourceFiles): Promise<Said | null> {
   };
 }
 
+async function railpack(files: SourceFiles): Promise<Said | null> {
+  const file = 'railpack.json';
+  const content = await files.json(file);
+  if (content === undefined) return null;
+  const more = ['packages', 'buildAptPackages', 'steps'].filter((key) => valueAt(content, [key]) !== undefined);
+  return { file, start: valueAt(content, ['deploy', 'startCommand']), more };
+}
+
 async function nixpacks(files: SourceFiles): Promise<Said | null> {
   const file = 'nixpacks.toml';
   const content = await files.toml(file);
@@ -129,12 +136,23 @@ async function fly(files: SourceFiles): Promise<Said | null> {
   };
 }
 
-/** Of the buildpack for sites: `{ "root": "dist/", "routes": { "/**": "index.html" } }`. */
-async function staticJson(files: SourceFiles): Promise<OtherPlatforms['site']> {
+/** Of Heroku's buildpack for sites: `{ "root": "dist/", "routes": { "/**": "index.html" } }`. */
+async function staticJson(files: SourceFiles): Promise<OtherPlatforms['site'] | null> {
   const content = await files.json('static.json');
-  const root = valueAt(content, ['root']);
+  if (content === undefined) return null;
   const routes = valueAt(content, ['routes']);
-  const fallback = isRecord(routes) ? routes['/**'] : undefined;
+  return site(valueAt(content, ['root']), isRecord(routes) ? routes['/**'] : undefined);
+}
+
+/** Of Cloud Foundry, and read by Nixpacks and Railpack: `root: dist`, `pushstate: enabled`, `index_fallback: true`. */
+async function staticfile(files: SourceFiles): Promise<OtherPlatforms['site'] | null> {
+  const content = await files.foreignYaml('Staticfile');
+  if (!isRecord(content)) return null;
+  const hasFallback = content['pushstate'] === 'enabled' || content['index_fallback'] === true;
+  return site(content['root'], hasFallback ? 'index.html' : undefined);
+}
+
+function site(root: unknown, fallback: unknown): OtherPlatforms['site'] {
   const directory = typeof root === 'string' ? root.replace(/^\.?\//, '').replace(/\/$/, '') : '';
   return {
     root: DIRECTORY.test(directory) ? directory : null,

@@ -22,7 +22,7 @@ interface CalledProgram {
   readonly isOwn: boolean;
 }
 
-/** Usual names of what serves, the best first; the app's own comes after them. */
+/** Usual names of what serves, the best first; those of the app and of its source come after them. */
 const SERVERS = ['web', 'server', 'api'];
 const LISTED = 10;
 
@@ -42,9 +42,9 @@ export function calledPrograms({ processes }: AppDeclaration, { output }: Compil
 /** Null when nothing says which one. */
 export function servingProgram<Program extends CompiledProgram>(
   built: readonly Program[],
-  app: string,
+  names: readonly string[],
 ): Program | null {
-  for (const name of [...SERVERS, app]) {
+  for (const name of [...SERVERS, ...names]) {
     const program = built.find((each) => each.name === name);
     if (program !== undefined) return program;
   }

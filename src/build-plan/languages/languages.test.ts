@@ -13,7 +13,7 @@ const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.
 
 it('every language says how its tools are installed, and names only tools and words that are there', async () => {
   const sources: Record<string, string>[] = [
-    { 'go.mod': 'module x', 'main.go': 'package main\n' },
+    { 'go.mod': 'module x', 'main.go': 'package main\nfunc main() {}\n' },
     { 'Cargo.toml': '[package]\nname = "x"', 'src/main.rs': '' },
     { 'pyproject.toml': '', 'app.py': 'app = 1' },
     { 'package.json': '{"dependencies":{"a":"1"},"scripts":{"build":"x"}}', 'yarn.lock': '', 'server.js': '' },

@@ -208,11 +208,18 @@ export const QUICK_TRAPS: PushedApps = {
     fails: { cause: 'invalid_config', message: /app.py line 2 needs Flask, but the source has no list of packages/ },
   },
   'Go of the time before modules': {
-    files: { 'main.go': 'package main\n', 'Godeps/Godeps.json': json({ ImportPath: 'example.com/shop' }) },
+    files: {
+      'main.go': 'package main\nfunc main() {}\n',
+      'Godeps/Godeps.json': json({ ImportPath: 'example.com/shop' }),
+    },
     fails: { cause: 'invalid_config', message: /There is no go.mod.*it has Godeps\/Godeps.json/ },
   },
   'several programs of Go': {
-    files: { 'go.mod': 'module x\n\ngo 1.21\n', 'cmd/a/main.go': 'package main\n', 'cmd/b/main.go': 'package main\n' },
+    files: {
+      'go.mod': 'module x\n\ngo 1.21\n',
+      'cmd/a/main.go': 'package main\nfunc main() {}\n',
+      'cmd/b/main.go': 'package main\nfunc main() {}\n',
+    },
     fails: { cause: 'no_process', message: /several programs.*bin\/a \(cmd\/a\), bin\/b \(cmd\/b\)/ },
   },
   'a library in Rust': {

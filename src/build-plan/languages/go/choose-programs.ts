@@ -22,7 +22,7 @@ const GO_BUILD: Compiler = {
 export async function choosePrograms(files: SourceFiles, found: FoundPrograms, asked: AppDeclaration): Promise<Chosen> {
   const called = [...calledPrograms(asked, GO_BUILD).values()].map(({ name }) => name);
   const built = await builtOf(files, found.programs, called);
-  const served = built.find(({ directory }) => directory === '') ?? servingProgram(built, asked.app);
+  const served = built.find(({ directory }) => directory === '') ?? servingProgram(built, [asked.app, found.name]);
   // Other commands may make what is missing.
   const isKnown = found.isAll && !asked.buildsItself && !asked.replacesSteps;
   const problem =

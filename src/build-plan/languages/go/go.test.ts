@@ -6,7 +6,7 @@ import { planSource } from '../../plan-source.ts';
 import { LANGUAGES } from '../built-in.ts';
 import { programName } from './module-file.ts';
 
-const MAIN = 'package main\n';
+const MAIN = 'package main\n\nfunc main() {}\n';
 const MODULE = { 'go.mod': 'module example.com/store\n' };
 
 async function plan(files: Record<string, string>, buildCommand = ''): Promise<BuildPlan> {
@@ -32,6 +32,18 @@ describe('programs', () => {
     ['a usual directory', { 'lib.go': 'package lib', 'server/a.go': MAIN }, ['./server'], 'bin/server'],
     ['no example', { 'lib.go': 'package lib', 'examples/a/a.go': MAIN, 'app/a.go': MAIN }, ['./app'], 'bin/app'],
     ['no file of one tag', { 'gen.go': `//go:build ignore\n\n${MAIN}`, 'cmd/a/a.go': MAIN }, ['./cmd/a'], 'bin/a'],
+    [
+      'no file that has no main',
+      { 'gen.go': 'package main\n\n//go:generate x\n', 'cmd/store/a.go': MAIN },
+      ['./cmd/store'],
+      'bin/store',
+    ],
+    [
+      'the name of the module',
+      { 'cmd/job/a.go': MAIN, 'cmd/store/a.go': MAIN },
+      ['./cmd/job', './cmd/store'],
+      'bin/store',
+    ],
     ['no test', { 'a_test.go': MAIN, 'cmd/a/a.go': MAIN }, ['./cmd/a'], 'bin/a'],
     ['a file of usual tags', { 'a.go': `//go:build linux\n\n${MAIN}` }, ['.'], 'bin/store'],
     ['no module below', { 'cmd/a/a.go': MAIN, 'sub/go.mod': 'module s', 'sub/a.go': MAIN }, ['./cmd/a'], 'bin/a'],

@@ -11,6 +11,8 @@ export interface GoProgram {
 }
 
 export interface FoundPrograms {
+  /** That of the module; in a workspace that of the first one. '' when it has none. */
+  readonly name: string;
   readonly programs: readonly GoProgram[];
   /** False when the source is so large that there may be others. */
   readonly isAll: boolean;
@@ -22,7 +24,7 @@ interface ProgramPackage {
 }
 
 const MAX_DIRECTORIES = 400;
-/** Files of one directory that are looked at until one says which package they are. */
+/** Files of one directory that are looked at until one says what they make. */
 const MAX_FILES = 20;
 const PASSED_OVER = ['vendor', 'testdata', 'node_modules'];
 /** Tags that hold where programs are built; a file with one other tag alone (`ignore`, `mage`, `windows`) is not part of them. */
@@ -33,14 +35,15 @@ export async function findPrograms(files: SourceFiles, modules: readonly string[
   const programs: GoProgram[] = [];
   const open: ProgramPackage[] = [];
   for (const directory of modules) open.push({ directory, importPath: await modulePath(files, directory) });
+  const name = programName(open[0]?.importPath ?? '') ?? '';
   let looked = 0;
   for (let place = open.shift(); place !== undefined; place = open.shift()) {
     looked += 1;
-    if (looked > MAX_DIRECTORIES) return { programs, isAll: false };
+    if (looked > MAX_DIRECTORIES) return { name, programs, isAll: false };
     const names = await files.list(place.directory);
-    const name = programName(place.importPath);
-    if (name !== null && (await isProgram(files, place.directory, names))) {
-      programs.push({ name, directory: place.directory, isTop: modules.includes(place.directory) });
+    const called = programName(place.importPath);
+    if (called !== null && (await isProgram(files, place.directory, names))) {
+      programs.push({ name: called, directory: place.directory, isTop: modules.includes(place.directory) });
     }
     for (const below of names) {
       // A file of the language, or of another kind, as its name shows.
@@ -51,7 +54,7 @@ export async function findPrograms(files: SourceFiles, modules: readonly string[
       open.push({ directory, importPath: `${place.importPath}/${below}` });
     }
   }
-  return { programs, isAll: true };
+  return { name, programs, isAll: true };
 }
 
 async function modulePath(files: SourceFiles, directory: string): Promise<string> {
@@ -59,16 +62,21 @@ async function modulePath(files: SourceFiles, directory: string): Promise<string
   return directives.find(({ verb }) => verb === 'module')?.words[0] ?? '';
 }
 
+/** A file may be of package main only to carry lines for `go generate`. */
 async function isProgram(files: SourceFiles, directory: string, names: readonly string[]): Promise<boolean> {
   const sources = names.filter((name) => /^[^._].*\.go$/.test(name) && !name.endsWith('_test.go'));
+  let isMain = false;
   for (const name of sources.slice(0, MAX_FILES)) {
     const file = join(directory, name);
     const tag = (await files.findLine(file, /^\/\/(?:go:build|\s*\+build)\s+(\S+)\s*$/))?.match[1];
     if (tag !== undefined && !USUAL_TAG.test(tag)) continue;
     const found = await files.findLine(file, /^package\s+(\w+)/);
-    if (found !== null) return found.match[1] === 'main';
+    if (found === null) continue;
+    if (found.match[1] !== 'main') return false;
+    if (await files.hasLine(file, /^func\s+main\s*\(/)) return true;
+    isMain = true;
   }
-  return false;
+  return isMain && sources.length > MAX_FILES;
 }
 
 /** For the go command: `./cmd/web`. */

@@ -63,8 +63,12 @@ export function partWords({
     case 'npm':
       return ['--workspace', part.directory, '--include-workspace-root'];
     case 'pnpm':
-      // By its directory, for it may have no name; the dots stand for all that it is made of.
-      return ['--filter', '.', '--filter', `{./${part.directory}}...`];
+      return [
+        // Without a lock file the versions of all packages would be looked up, those of other apps included.
+        ...(manager.lock === null ? ['--config.shared-workspace-lockfile=false'] : []),
+        // By its directory, for it may have no name; the dots stand for all that it is made of.
+        ...['--filter', '.', '--filter', `{./${part.directory}}...`],
+      ];
     case 'yarn-berry':
       return [packageJson.text('name') ?? '', part.name];
     case 'yarn-classic':

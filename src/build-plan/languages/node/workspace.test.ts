@@ -79,6 +79,12 @@ describe('a workspace', () => {
   it.each<[string, object, Record<string, string>, string]>([
     ['npm', {}, { 'package-lock.json': '{}' }, `npm ci --include=dev${OF_WEB}`],
     ['pnpm', {}, LOCK_9, `${PNPM_9} --filter . --filter {./apps/web}...`],
+    [
+      'pnpm without a lock file',
+      { packageManager: 'pnpm@10.2.0' },
+      {},
+      `${PNPM_9.replace('--frozen', '--no-frozen')} --config.shared-workspace-lockfile=false --filter . --filter {./apps/web}...`,
+    ],
     ['yarn 4', { name: 'all' }, YARN_4, 'yarn workspaces focus all web'],
     ['an old pnpm, all', {}, { 'pnpm-lock.yaml': 'lockfileVersion: 5.3\n' }, PNPM_9],
     ['yarn 4 without a name for its top, all', {}, YARN_4, 'yarn install --immutable'],

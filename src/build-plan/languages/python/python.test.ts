@@ -303,6 +303,18 @@ describe('what starts an app', () => {
       'streamlit run app.py --server.address 0.0.0.0 --server.port $PORT --server.headless true',
       [],
     ],
+    [
+      'Streamlit',
+      {
+        'requirements.txt': 'streamlit',
+        'Chat.py': 'import streamlit as st',
+        'Chat_test.py': 'from streamlit import x',
+      },
+      'streamlit run Chat.py --server.address 0.0.0.0 --server.port $PORT --server.headless true',
+      [],
+    ],
+    ['Python', { 'requirements.txt': '', 'app.py': 'from http.server import HTTPServer' }, 'python app.py', []],
+    ['Python', { 'requirements.txt': 'tornado', 'main.py': 'import tornado.web' }, 'python main.py', []],
     ['Python', { 'requirements.txt': '', 'main.py': 'serve(int(os.environ.get("PORT", 1)))' }, 'python main.py', []],
     ['Python', { 'requirements.txt': 'x', 'main.py': 'print(1)' }, undefined, []],
   ])('of %s with %j is %s, for which it adds %j', async (title, files, command, adds) => {

@@ -11,7 +11,7 @@ import { requiredPackages } from './required.ts';
 import { askForProcess, startOf } from './start.ts';
 import { ASKED_OF_PIP, PIP_SETTINGS, PYTHON, UV, UV_SETTINGS, UV_VARIABLES } from './tools.ts';
 
-const PROGRAMS = ['manage.py', 'wsgi.py', 'app.py', 'main.py'];
+const PROGRAMS = ['manage.py', 'wsgi.py', 'app.py', 'main.py', 'bot.py'];
 const DOCUMENTATION = ['mkdocs.yml', 'mkdocs.yaml'];
 
 export const python: Language = {

@@ -102,12 +102,21 @@ function asgiServer(required: Required): boolean {
 
 async function streamlitStart(files: SourceFiles, required: Required): Promise<AppServer | null> {
   if (!required.has('streamlit')) return null;
-  for (const page of PAGES) {
-    if (!(await files.hasLine(page, /^\s*(?:import|from)\s+streamlit\b/))) continue;
-    const address = '--server.address 0.0.0.0 --server.port $PORT --server.headless true';
-    return { command: `streamlit run ${page} ${address}`, from: page, server: null };
+  const page = await streamlitPage(files);
+  if (page === null) return null;
+  const address = '--server.address 0.0.0.0 --server.port $PORT --server.headless true';
+  return { command: `streamlit run ${page} ${address}`, from: page, server: null };
+}
+
+/** One with a usual name, else the only one at the top. */
+async function streamlitPage(files: SourceFiles): Promise<string | null> {
+  const isPage = (path: string): Promise<boolean> => files.hasLine(path, /^\s*(?:import|from)\s+streamlit\b/);
+  for (const page of PAGES) if (await isPage(page)) return page;
+  const found: string[] = [];
+  for (const path of await files.findAll('*.py')) {
+    if (/^(?!test_)[\w-]+(?<!_test)\.py$/.test(path) && (await isPage(path))) found.push(path);
   }
-  return null;
+  return found.length === 1 ? (found[0] ?? null) : null;
 }
 
 /** A module that makes the app under a usual name. */
@@ -154,10 +163,18 @@ function notListed({ file, line }: FoundLine, framework: string): PlanProblem {
   };
 }
 
-/** A program that asks for its port. */
+/** What asks for its port, or begins a server; whichever port that is, it is found. */
+const SERVES = new RegExp(
+  [
+    String.raw`(?:environ|getenv)\b.{0,20}["']PORT["']`,
+    String.raw`^\s*(?:import|from)\s+(?:http\.server|socketserver|wsgiref|tornado\.web|cherrypy|twisted\.web|uvicorn|hypercorn|waitress)\b`,
+  ].join('|'),
+);
+
+/** A program that answers requests by itself. */
 async function programStart(files: SourceFiles): Promise<AppServer | null> {
   for (const program of ['main.py', 'app.py', 'server.py', 'bot.py', 'run.py']) {
-    const found = await files.findLine(program, /(?:environ|getenv)\b.{0,20}["']PORT["']/);
+    const found = await files.findLine(program, SERVES);
     if (found === null) continue;
     return { command: `python ${program}`, from: `${program} line ${found.line}`, server: null };
   }

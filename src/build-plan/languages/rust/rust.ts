@@ -102,7 +102,7 @@ function servedOf(built: readonly Program[], { app }: AppDeclaration): Program |
   const usual = built.find(({ name, crate }) => crate.usual === name);
   return (
     usual ??
-    servingProgram(built, app) ??
+    servingProgram(built, [app]) ??
     built.find(({ name, crate }) => crate.directory === '' && crate.name === name) ??
     null
   );

@@ -14,6 +14,8 @@ const PAGES = [
   '_site/index.html',
   'site/index.html',
 ];
+/** They name the directory of the pages. */
+const SETTINGS = ['Staticfile', 'static.json'];
 /** Pages that a browser cannot use before a build has replaced these. */
 const UNBUILT = [
   /<script[^>]+src=["']\/?(?:\.\/)?src\/[^"']+\.(?:tsx?|jsx|vue|svelte)["']/i,
@@ -25,10 +27,10 @@ export const staticFiles: Language = {
   name: 'static',
   description: 'Static files (HTML, CSS, images) served as they are',
   example: 'node .tancho/server.mjs',
-  signs: PAGES,
+  signs: [...PAGES, ...SETTINGS],
   tools: [SITE_NODE],
   options: SITE_OPTIONS,
-  detect: (files) => firstSign(files, { page: PAGES }),
+  detect: (files) => firstSign(files, { page: [...PAGES, ...SETTINGS] }),
   plan,
 };
 
