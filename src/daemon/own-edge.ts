@@ -1,14 +1,16 @@
-/** `tancho edge run`: an edge without a server on its machine, started again when it dies, until it is asked to end. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** `tancho edge run`: an edge without a server on its machine, started again when it dies, until it is asked to end or another one takes over. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { boundFor, boundPort, type Door, doorsOf } from '../backends/router/edge/edge-doors.ts';
+import { boundFor, boundPort, type Door, doorsOf, type Ports } from '../backends/router/edge/edge-doors.ts';
 import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts';
 import { leadToOwnPlaces } from '../backends/router/edge/edge-places.ts';
 import {
   commandOf,
+  type EdgeProgram,
+  endEdge,
   prepareDirectories,
   prepareProgram,
   removeOtherPrograms,
@@ -16,9 +18,11 @@ import {
 import { edgeUser } from '../backends/router/edge/edge-user.ts';
 import { type Config, tlsAddress } from '../config/config.ts';
 import { EDGE_TOKEN } from '../edge/follow/options.ts';
-import { claimHome } from '../lib/home-claim.ts';
+import { claimHome, isTakenFromHere, takeHome } from '../lib/home-claim.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { descriptorOf } from '../lib/listening.ts';
+import { readProcess } from '../lib/processes.ts';
+import { findEdge, type FoundEdge, type LivingEdge, takeOver } from './edge-takeover.ts';
 import { handedSockets } from './handed-sockets.ts';
 
 export interface OwnEdgeOptions {
@@ -32,6 +36,8 @@ export interface OwnEdge {
   /** As bound. */
   readonly listen: string;
   readonly tlsListen: string | null;
+  /** Resolves when it has ended: it was stopped, or another one has taken over, and what was begun here is finished. */
+  readonly ended: Promise<void>;
   /** Requests that have begun are answered. */
   stop(): Promise<void>;
 }
@@ -44,33 +50,44 @@ const FIRST_RESTART_MS = 50;
 const LAST_RESTART_MS = 10_000;
 const STEADY_MS = 60_000;
 
-/** Throws `config.invalid` when an address cannot be had, HomeTaken when somebody else has the home. */
+/**
+ * Takes over from the edge that another one of these runs in the home, which ends then. Throws `config.invalid` when an address cannot be had, HomeTaken when
+ * somebody else has the home.
+ */
 export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Promise<OwnEdge> {
   const runDir = join(config.home, 'run');
   await mkdir(runDir, { recursive: true, mode: 0o700 });
-  const release = await claimHome(join(runDir, 'control.pid'));
-  const stopping = new AbortController();
-  const edge = await prepared(config, options, runDir).catch(async (error: unknown) => {
-    await release();
-    throw error;
-  });
-  let child = await started(edge, options.token).catch(async (error: unknown) => {
-    await release();
+  // Of several that are started at one time each takes over from the one before it.
+  const endTurn = await claimHome(join(runDir, 'edge-start.pid'));
+  try {
+    return await begun(await prepared(config, options, runDir), config);
+  } finally {
+    await endTurn();
+  }
+}
+
+async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
+  const control = join(edge.process.runDir, 'control.pid');
+  const found = await findEdge(edge.process);
+  const home = found === null ? { release: await claimHome(control) } : await takeHome(control);
+  let living = await first(edge, found).catch(async (error: unknown) => {
+    await ('giveBack' in home ? home.giveBack() : home.release());
     throw error;
   });
   await removeOtherPrograms(edge.process, edge.program);
   await leadToOwnPlaces(edge.process);
 
+  const stopping = new AbortController();
   const kept = (async (): Promise<void> => {
     let pauseMs = FIRST_RESTART_MS;
     for (let born = performance.now(); ; born = performance.now()) {
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      if (stopping.signal.aborted) return;
+      await living.ended;
+      if (stopping.signal.aborted || (await isTakenFromHere(control))) return;
       pauseMs = performance.now() - born > STEADY_MS ? FIRST_RESTART_MS : Math.min(pauseMs * 2, LAST_RESTART_MS);
       say('the edge has died and is started again');
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      child = await started(edge, options.token);
+      living = await started(edge);
     }
   })();
   kept.catch((error: unknown) => {
@@ -78,35 +95,46 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
     process.exit(1);
   });
 
-  const [plain, ofTls] = edge.doors;
+  const { plain, tls } = edge.doors;
   const named = (door: Door): string => (edge.sockets === null ? hostPort(door) : 'at a socket of the service manager');
   return {
-    listen: named(plain ?? { ...config.edgeListen, variable: '' }),
-    tlsListen: ofTls === undefined ? null : named(ofTls),
+    listen: named(plain),
+    tlsListen: tls === null ? null : named(tls),
+    ended: kept,
     async stop() {
       stopping.abort();
-      child.kill('SIGTERM');
-      const timer = setTimeout(
-        () => child.kill('SIGKILL'),
-        config.edgeDrainSeconds * 1000 + STOP_GRACE_MS + STOP_SLACK_MS,
-      );
+      await endEdge(living.pid, config.edgeDrainSeconds * 1000 + STOP_GRACE_MS + STOP_SLACK_MS);
       await kept;
-      clearTimeout(timer);
-      await release();
+      await home.release();
     },
   };
 }
 
+/** Where the edge that was found dies meanwhile there is nobody to take over from. */
+async function first(edge: Prepared, found: FoundEdge | null): Promise<LivingEdge> {
+  if (found === null) return started(edge);
+  try {
+    const taken = await takeOver(found, edge);
+    withPorts(edge.doors, taken.ports);
+    return taken.edge;
+  } catch (error) {
+    if (readProcess(found.hello.pid)?.zombie === false) throw error;
+    return started(edge);
+  }
+}
+
 interface Prepared {
   readonly process: EdgeProcessOptions;
-  readonly program: Awaited<ReturnType<typeof prepareProgram>>;
+  readonly program: EdgeProgram;
   /** With the ports as bound. */
-  readonly doors: Door[];
+  readonly doors: { plain: Door; tls: Door | null };
+  readonly env: Readonly<Record<string, string>>;
   /** That are bound already, one for each door; null: none are. */
   readonly sockets: readonly number[] | null;
 }
 
-async function prepared(config: Config, { name, servers, version }: OwnEdgeOptions, runDir: string): Promise<Prepared> {
+async function prepared(config: Config, asked: OwnEdgeOptions, runDir: string): Promise<Prepared> {
+  const { name, servers, version, token } = asked;
   const { home, edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol, hstsSeconds, http2 } = config;
   // Its units are on other machines: how those of this one are kept apart says nothing of it.
   const { uid: user, why } = await edgeUser({ home, execPath: process.execPath, isolation: 'auto' });
@@ -119,29 +147,36 @@ async function prepared(config: Config, { name, servers, version }: OwnEdgeOptio
     follow: { name, program: version, servers },
   };
   await prepareDirectories(options);
-  const { plain, tls } = doorsOf(options, { port: listen.port, tlsPort: options.tls?.port ?? 0 });
-  const doors = tls === null ? [plain] : [plain, tls];
-  const sockets = handedSockets(process.env, doors.length);
-  return { process: options, program: await prepareProgram(options), doors, sockets };
+  const doors = { ...doorsOf(options, { port: listen.port, tlsPort: options.tls?.port ?? 0 }) };
+  const sockets = handedSockets(process.env, doors.tls === null ? 1 : 2);
+  const env = { [EDGE_TOKEN]: token, ...trust() };
+  return { process: options, program: await prepareProgram(options), doors, env, sockets };
+}
+
+function withPorts(doors: Prepared['doors'], { port, tlsPort }: Ports): void {
+  doors.plain = { ...doors.plain, port };
+  if (doors.tls !== null) doors.tls = { ...doors.tls, port: tlsPort };
 }
 
 /** Any port that it gets at first is the one it has from then on. */
-async function started({ process: options, program, doors, sockets }: Prepared, token: string): Promise<ChildProcess> {
-  const bound = sockets === null ? await boundFor(doors, RELEASE_MS) : [];
+async function started({ process: options, program, doors, env, sockets }: Prepared): Promise<LivingEdge> {
+  const wanted = doors.tls === null ? [doors.plain] : [doors.plain, doors.tls];
+  const bound = sockets === null ? await boundFor(wanted, RELEASE_MS) : [];
   try {
     // In the same turn of the event loop as the binding: nothing is accepted here.
-    for (const [at, server] of bound.entries()) doors[at] = { ...(doors[at] as Door), port: boundPort(server) };
-    const [port = 0, tlsPort = 0] = doors.map((door) => door.port);
-    const { execPath, args } = commandOf(options, program, { ports: { port, tlsPort }, starter: process.pid });
+    if (sockets === null) withPorts(doors, { port: boundPort(bound[0]), tlsPort: boundPort(bound[1]) });
+    const ports = { port: doors.plain.port, tlsPort: doors.tls?.port ?? 0 };
+    const { execPath, args } = commandOf(options, program, { ports, starter: process.pid });
     const child = spawn(execPath, args, {
       // A terminal's Ctrl-C is for this process, which passes it on once.
       detached: true,
       cwd: options.stateDir,
-      env: { [EDGE_TOKEN]: token, ...trust() },
+      env,
       stdio: ['pipe', 'inherit', 'inherit', ...(sockets ?? bound.map(descriptorOf))],
     });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
     await once(child, 'spawn');
-    return child;
+    return { pid: child.pid ?? 0, ended };
   } finally {
     for (const server of bound) server.close();
   }

@@ -15,7 +15,7 @@ import type { EdgeLog } from './edge-log.ts';
 import type { ProcessRequest } from './link.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
-import type { Predecessor } from './predecessor.ts';
+import type { InForce, Predecessor } from './predecessor.ts';
 import type { Serving } from './serving.ts';
 import { startSuccessor } from './successor.ts';
 import { NO_CERTIFICATES, type Presented } from './tls/live-certificates.ts';
@@ -31,7 +31,12 @@ interface EdgeParts {
   /** Null for an edge that takes over from nobody. */
   readonly predecessor: Predecessor | null;
   readonly log: EdgeLog;
+  /** Of servers elsewhere; the edge that takes over follows them in its turn. */
+  readonly following: { pause(): Promise<void>; resume(): void };
 }
+
+/** By which what is served changes. */
+const CHANGES: ReadonlySet<string> = new Set(['apply', 'change', 'apply-certificates']);
 
 /** The edge as a whole: what serves, the table on disk, and the socket and pid file by which control finds it. */
 export class Edge {
@@ -43,6 +48,7 @@ export class Edge {
   readonly #serving: Serving;
   readonly #predecessor: Predecessor | null;
   readonly #log: EdgeLog;
+  readonly #following: EdgeParts['following'];
   readonly #table: KeptState<RouteTable>;
   readonly #certificates: KeptState<CertificateSet>;
   readonly #tickets: TicketKeys;
@@ -54,16 +60,18 @@ export class Edge {
   #ticketTimer: NodeJS.Timeout | null = null;
   /** Others find this process by its pid file. */
   #announced: Promise<void> = Promise.resolve();
+  #isHanded = false;
   #isRetired = false;
   #resolveRetired: () => void = () => {};
   #resolveHasTable: () => void = () => {};
   #linesTaken: () => void = () => {};
 
-  constructor(options: EdgeOptions, { serving, predecessor, log }: EdgeParts) {
+  constructor(options: EdgeOptions, { serving, predecessor, log, following }: EdgeParts) {
     this.#options = options;
     this.#serving = serving;
     this.#predecessor = predecessor;
     this.#log = log;
+    this.#following = following;
     const { stateDir } = options;
     const tableFile = new StateFile(stateDir, 'table.json', checkTable);
     // Other machines have no private keys on their disks.
@@ -88,6 +96,7 @@ export class Edge {
     if (tls !== null) await this.#tickets.load();
     await this.#table.load((table) => this.#serving.apply(table));
     await this.#certificates.load((set) => this.#presentHere(set));
+    if (this.#options.follow !== null) await this.#takeInForce();
     await before();
     const { port, tlsPort } = await this.#serving.listen(listeners(tls !== null));
     this.#bound = hostPort({ host, port });
@@ -98,6 +107,14 @@ export class Edge {
     await this.#announced;
     this.#log.line(`serving on ${this.#bound}, table ${this.#table.value.version}`);
     return this.#bound;
+  }
+
+  /** Of what the edge before this one serves by the disk may have less, and of private keys it has none. */
+  async #takeInForce(): Promise<void> {
+    const inForce = await this.#predecessor?.hand();
+    if (inForce === undefined || inForce === null) return;
+    await this.#certificates.apply(inForce.certificates, (set) => this.#presentHere(set));
+    await this.#table.apply(inForce.table, (table) => this.#serving.apply(table));
   }
 
   #beginTls(host: string, port: number): void {
@@ -138,13 +155,15 @@ export class Edge {
 
   /** What whoever it follows asks. */
   async answer(request: EdgeRequest): Promise<unknown> {
+    if (this.#isHanded && CHANGES.has(request.op)) throw new Error('another edge takes over');
     switch (request.op) {
       case 'hello': {
         await this.#announced;
         const { host, port, fingerprint } = this.#options;
         const bound = { bound: this.#bound, tlsHost: this.#options.tls?.host ?? null, tlsBound: this.#tlsBound };
         const { version } = this.#table.value;
-        return { pid: process.pid, fingerprint, host, port, ...bound, version, binds: true };
+        const follows = this.#options.follow !== null;
+        return { pid: process.pid, fingerprint, host, port, ...bound, version, binds: true, follows };
       }
       case 'table':
         return this.#table.value;
@@ -182,19 +201,35 @@ export class Edge {
     void successor.ended.then(() => {
       // It has not taken over, and everything is as it was; or it has, and this edge hears of no new table any more.
       if (this.#isRetired) this.#resolveRetired();
-      else this.#log.line('the edge that was to take over has ended');
+      else this.#goOn();
     });
     return { pid: successor.pid };
   }
 
+  #goOn(): void {
+    this.#log.line('the edge that was to take over has ended');
+    if (this.#isHanded) this.#following.resume();
+    this.#isHanded = false;
+  }
+
+  /** From now on only the successor changes it, so that no server counts on what one of the two does not know. */
+  async #hand(): Promise<InForce> {
+    this.#isHanded = true;
+    await this.#following.pause();
+    await Promise.all([this.#table.settled(), this.#certificates.settled()]);
+    return { table: this.#table.value, certificates: this.#certificates.value };
+  }
+
   async #answerSuccessor(request: ProcessRequest): Promise<unknown> {
     switch (request.op) {
+      case 'hand':
+        return this.#hand();
       case 'retire':
         return this.#retire();
       case 'apply':
         return this.#serveBy(request.table);
       case 'present':
-        return this.#hand(request.presented);
+        return this.#presentTo(request.presented);
       case 'drained':
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
@@ -254,7 +289,7 @@ export class Edge {
   }
 
   async #present(set: CertificateSet): Promise<void> {
-    this.#presented = await this.#hand({ set, ticketKeys: this.#tickets.current });
+    this.#presented = await this.#presentTo({ set, ticketKeys: this.#tickets.current });
   }
 
   /** The edge before this one has read the same file, and its connection is not open yet. */
@@ -262,7 +297,7 @@ export class Edge {
     this.#presented = await this.#serving.present({ set, ticketKeys: this.#tickets.current });
   }
 
-  async #hand(presented: Presented): Promise<CertificateState> {
+  async #presentTo(presented: Presented): Promise<CertificateState> {
     const [state] = await Promise.all([this.#serving.present(presented), this.#predecessor?.present(presented)]);
     return state;
   }

@@ -4,6 +4,8 @@ import type { ServingRequest } from './control/operations.ts';
 export type ProcessRequest =
   | ServingRequest
   | { readonly op: 'listen' }
+  /** Of the edge before this one, which follows servers elsewhere: follow none any more, and answer what is in force (InForce). */
+  | { readonly op: 'hand' }
   /** Of the edge before this one: leave the control socket and the listener to this one, and finish what is begun. */
   | { readonly op: 'retire' }
   | { readonly op: 'leave' }

@@ -1,8 +1,14 @@
-import type { AccessEntry, AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../domain/routes/router.ts';
 import type { EdgeLog } from './edge-log.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
+
+/** What an edge serves by. */
+export interface InForce {
+  readonly table: RouteTable;
+  readonly certificates: CertificateSet;
+}
 
 /** Meanwhile both processes serve. */
 const RETIRE_MS = 45_000;
@@ -22,6 +28,12 @@ export class Predecessor {
 
   get ended(): Promise<void> {
     return this.#link.ended;
+  }
+
+  /** What stays in force there until this edge hands it something newer; null: it has ended. Of one that follows servers elsewhere. */
+  async hand(): Promise<InForce | null> {
+    await this.#link.awake;
+    return ((await within(RETIRE_MS, this.#link.ask({ op: 'hand' }), 'hand')) ?? null) as InForce | null;
   }
 
   /** Resolves once it has left its control socket; from then on it takes no new connection. */

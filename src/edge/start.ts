@@ -28,9 +28,12 @@ async function serving(options: EdgeOptions, log: EdgeLog): Promise<Serving> {
 async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   // An edge that another one has started takes over from it.
   const predecessor = process.send === undefined ? null : new Predecessor(new Link(process), log);
-  const edge = new Edge(options, { serving: await serving(options, log), predecessor, log });
+  const token = process.env[EDGE_TOKEN] ?? '';
+  delete process.env[EDGE_TOKEN];
   let stopping = false;
   let follower: Follower | null = null;
+  const following = { pause: async () => follower?.pause(), resume: () => follower?.start() };
+  const edge = new Edge(options, { serving: await serving(options, log), predecessor, log, following });
   const stop = (): void => {
     // Service managers signal all processes of a service, and the first of them signals this one, too.
     if (stopping) return;
@@ -47,10 +50,14 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   process.on('SIGHUP', () => {});
   await edge.start(async () => {
     if (options.follow === null) return;
-    follower = await following(options, options.follow, edge, log);
+    follower = await followerOf(options, options.follow, { token, edge, log });
+    // What it has been handed is in force, and followed by the edge before it until that retires.
+    if (predecessor !== null) return;
+    follower.start();
     // What it knows may be old, and private keys are with the servers alone; who comes meanwhile waits in the listener's queue.
     await Promise.race([edge.hasTable, follower.tried, delay(TABLE_MS)]);
   });
+  if (predecessor !== null) (follower as Follower | null)?.start();
   if (options.follow !== null) {
     // Whoever has started it waits for it, and is to be its only owner.
     process.stdin.resume().on('end', stop).on('error', stop);
@@ -59,18 +66,21 @@ async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
   stop();
 }
 
-async function following(options: EdgeOptions, follow: FollowOptions, edge: Edge, log: EdgeLog): Promise<Follower> {
+interface FollowerParts {
+  readonly token: string;
+  readonly edge: Edge;
+  readonly log: EdgeLog;
+}
+
+async function followerOf(
+  { stateDir }: EdgeOptions,
+  options: FollowOptions,
+  { token, edge, log }: FollowerParts,
+): Promise<Follower> {
   const { Follower } = await import('./follow/follower.ts');
   const { ownName } = await import('../lib/own-name.ts');
-  const token = process.env[EDGE_TOKEN] ?? '';
-  delete process.env[EDGE_TOKEN];
-  const instance = await ownName(join(options.stateDir, 'edge.name'));
-  const follower = new Follower({
-    ...{ options: follow, token, instance, log },
-    answer: (request) => edge.answer(request),
-  });
-  follower.start();
-  return follower;
+  const instance = await ownName(join(stateDir, 'edge.name'));
+  return new Follower({ options, token, instance, log, answer: (request) => edge.answer(request) });
 }
 
 function fatal(error: NodeJS.ErrnoException): never {
@@ -80,6 +90,8 @@ function fatal(error: NodeJS.ErrnoException): never {
 
 export function startEdge(argument: string | undefined): void {
   process.on('uncaughtException', fatal);
+  // Whoever reads the log may end before this does.
+  process.stderr.on('error', () => {});
   const options = parseOptions(argument);
   begin(options).catch(fatal);
 }

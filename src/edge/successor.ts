@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { descriptorOf, listening } from '../lib/listening.ts';
 import { readProcess } from '../lib/processes.ts';
-import type { HandedListener, HandedListeners, SuccessorProgram } from './control/operations.ts';
+import type { HandedListener, HandedListeners, SuccessorOwner, SuccessorProgram } from './control/operations.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
 import { LISTENER_FD, TLS_LISTENER_FD } from './listener.ts';
 
@@ -14,6 +14,7 @@ interface Successor {
 }
 
 const BACKLOG = 1_024;
+const OWNER_MS = 5_000;
 
 /**
  * Starts the edge that is to take over, with the same log and the listeners that it is to have; `act` answers what it asks of this one.
@@ -26,15 +27,19 @@ export async function startSuccessor(
 ): Promise<Successor> {
   const { plain, tls } = listeners;
   const handed = [{ listener: plain, ours: LISTENER_FD }, ...(tls ? [{ listener: tls, ours: TLS_LISTENER_FD }] : [])];
-  const servers = await Promise.all(handed.map(({ listener }) => boundFor(listener)));
+  const owner = program.owner === undefined ? null : await connectedTo(program.owner);
+  let servers: readonly (Server | null)[] = [];
   let child: ChildProcess;
   try {
+    servers = await Promise.all(handed.map(({ listener }) => boundFor(listener)));
     // In the same turn of the event loop as the binding: nothing is accepted here.
     child = spawned(
       program,
       handed.map(({ ours }, index) => fdOf(servers[index] ?? null) ?? ours),
+      fdOf(owner),
     );
   } finally {
+    owner?.destroy();
     for (const server of servers) server?.close();
   }
   await once(child, 'spawn');
@@ -61,14 +66,27 @@ async function boundFor(listener: HandedListener): Promise<Server | null> {
   return server;
 }
 
-function fdOf(server: Server | null): number | null {
-  return server === null ? null : descriptorOf(server);
+async function connectedTo({ socket: path }: SuccessorOwner): Promise<Socket> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(OWNER_MS) });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
 
-function spawned({ execPath, args }: SuccessorProgram, descriptors: readonly number[]): ChildProcess {
-  return spawn(execPath, args, {
-    detached: true,
-    env: {},
-    stdio: ['ignore', 'inherit', 'inherit', ...descriptors, 'ipc'],
-  });
+function fdOf(handle: Server | Socket | null): number | null {
+  return handle === null ? null : descriptorOf(handle);
+}
+
+/** `owner`: descriptor of a connection to it, which the program has in place of input, output and errors. */
+function spawned(
+  { execPath, args, owner }: SuccessorProgram,
+  descriptors: readonly number[],
+  ownerFd: number | null,
+): ChildProcess {
+  const own = ownerFd === null ? (['ignore', 'inherit', 'inherit'] as const) : [ownerFd, ownerFd, ownerFd];
+  return spawn(execPath, args, { detached: true, env: owner?.env ?? {}, stdio: [...own, ...descriptors, 'ipc'] });
 }

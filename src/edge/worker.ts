@@ -30,6 +30,7 @@ export function runWorker(options: EdgeOptions, log: EdgeLog): void {
         await plane.stop(request.graceMs);
         process.exit(0);
         break;
+      case 'hand':
       case 'retire':
         throw new Error('a worker has no successor');
       default:

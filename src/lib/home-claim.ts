@@ -29,7 +29,37 @@ export async function claimHome(pidFile: string): Promise<() => Promise<void>> {
   } finally {
     await endTurn();
   }
-  return () => removePidFile(pidFile);
+  return () => release(pidFile);
+}
+
+interface TakenHome {
+  readonly release: () => Promise<void>;
+  /** To the one it was taken from. */
+  readonly giveBack: () => Promise<void>;
+}
+
+/** As claimHome(), also from one that holds it: that one gives way, and finds out by isTakenFromHere(). */
+export async function takeHome(pidFile: string): Promise<TakenHome> {
+  const endTurn = await takeTurn(`${pidFile}.turn`);
+  try {
+    const holder = await readPidFile(pidFile);
+    await writePidFile(pidFile);
+    const giveBack = (): Promise<void> => (holder === null ? release(pidFile) : writePidFile(pidFile, holder.pid));
+    return { release: () => release(pidFile), giveBack };
+  } finally {
+    await endTurn();
+  }
+}
+
+/** Whether another process that runs holds the home now. */
+export async function isTakenFromHere(pidFile: string): Promise<boolean> {
+  const holder = await readPidFile(pidFile);
+  return holder !== null && holder.pid !== process.pid && (await isHolding(holder));
+}
+
+/** Whoever has taken it keeps it. */
+async function release(pidFile: string): Promise<void> {
+  if (!(await isTakenFromHere(pidFile))) await removePidFile(pidFile);
 }
 
 /** With its start time a pid file proves itself; without, as after a crash between writing the two, the process must look like a server. */

@@ -1,4 +1,4 @@
-import type { ListenOptions, Server } from 'node:net';
+import type { ListenOptions, Server, Socket } from 'node:net';
 
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
 export function listening(server: Server, options: ListenOptions): Promise<void> {
@@ -23,10 +23,10 @@ export function listeningPrivately(server: Server, path: string): Promise<void> 
 }
 
 /** To hand on to a process that is started in the turn of the event loop in which the server was bound: nothing is accepted here then. */
-export function descriptorOf(server: Server): number {
+export function descriptorOf(server: Server | Socket): number {
   // Node has no public name for it; a libuv handle on POSIX has it.
   const handle: unknown = Reflect.get(server, '_handle');
   const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a listener');
+  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a socket');
   return fd;
 }

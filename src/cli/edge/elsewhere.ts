@@ -27,7 +27,8 @@ export function registerEdgesElsewhere(edge: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Runs in the foreground until SIGTERM or Ctrl-C, and answers then what it has begun. While no server answers it serves by the table it has
+Runs in the foreground until SIGTERM or Ctrl-C, and answers then what it has begun. Where one runs already in the same TANCHO_HOME, as before an
+upgrade, this one takes over from it without a lost request, and that one ends. While no server answers it serves by the table it has
 kept in TANCHO_HOME. It has the settings of edges: TANCHO_EDGE_LISTEN, TANCHO_TLS_LISTEN, TANCHO_EDGE_WORKERS and more (docs/edges.md).`,
     )
     .action((flags: RunFlags) => runEdge(cli, flags));
@@ -101,7 +102,7 @@ async function runEdge(cli: Cli, flags: RunFlags): Promise<void> {
       'The token is missing.',
       'Make one with "tancho edge token-create <name>", and set TANCHO_EDGE_TOKEN to it.',
     );
-  const asked = new Promise<void>((resolve) => door.onSignal(() => resolve()));
+  const asked = new Promise<'asked'>((resolve) => door.onSignal(() => resolve('asked')));
   const edge = await cli.during('Starting', () => door.startEdge({ servers, token, name }));
   cli.note(
     facts([
@@ -111,7 +112,7 @@ async function runEdge(cli: Cli, flags: RunFlags): Promise<void> {
       ['Follows', servers.join(', ')],
     ]),
   );
-  await asked;
+  if ((await Promise.race([asked, edge.ended])) !== 'asked') return cli.note('Another one has taken over.');
   cli.note('Stopping; requests that have begun are answered ...');
   await edge.stop();
 }

@@ -51,6 +51,8 @@ interface EdgeAsked {
 interface RunningEdge {
   readonly listen: string;
   readonly tlsListen: string | null;
+  /** Resolves when it was stopped, or another one has taken over and what was begun here is finished. */
+  readonly ended: Promise<void>;
   stop(): Promise<void>;
 }
 

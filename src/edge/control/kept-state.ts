@@ -34,6 +34,11 @@ export class KeptState<T extends { readonly version: number }> {
     return this.#value;
   }
 
+  /** Resolves when nothing is being put in force any more. */
+  async settled(): Promise<void> {
+    await this.#applying;
+  }
+
   /** Puts in force what is on disk; a file that cannot be used counts as none. */
   async load(putInForce: (value: T) => Promise<unknown>): Promise<void> {
     try {

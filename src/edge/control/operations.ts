@@ -35,13 +35,22 @@ export type HandedListener = 'ours' | { readonly host: string; readonly port: nu
 export interface SuccessorProgram {
   readonly execPath: string;
   readonly args: readonly string[];
+  /** Absent: it has none, as one that follows the server of its machine. */
+  readonly owner?: SuccessorOwner;
+}
+
+/** Who has asked for it, and is to it what its parent is to an edge that takes over from nobody: it ends with this connection, and prints to it. */
+export interface SuccessorOwner {
+  /** Absolute path, where the owner listens. */
+  readonly socket: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 const MAX_DRAIN_MS = 86_400_000;
 
 /** Reads a request that came from outside this process; throws an Error when it is none. */
 export function checkRequest(value: unknown): EdgeRequest {
-  const request = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const request = fieldsOf(value);
   const { op, units, timeoutMs, app } = request;
   if (op === 'hello' || op === 'table' || op === 'certificates' || op === 'access-log') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
@@ -61,22 +70,33 @@ export function checkRequest(value: unknown): EdgeRequest {
 }
 
 function checkProgram(value: unknown): SuccessorProgram {
-  const { execPath, args } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { execPath, args, owner } = fieldsOf(value);
   const isArgv = Array.isArray(args) && args.every((arg): arg is string => typeof arg === 'string');
   if (typeof execPath !== 'string' || !isArgv) throw new Error('no program to succeed with');
-  return { execPath, args };
+  return { execPath, args, ...(owner !== undefined && { owner: checkOwner(owner) }) };
+}
+
+function checkOwner(value: unknown): SuccessorOwner {
+  const { socket, env } = fieldsOf(value);
+  const variables = Object.entries(fieldsOf(env)).map(([name, text]) => [name, String(text)] as const);
+  if (typeof socket !== 'string') throw new Error('no owner of the program to succeed with');
+  return { socket, env: Object.fromEntries(variables) };
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
 }
 
 /** A control of an earlier version says nothing of them. */
 function checkListeners(value: unknown): HandedListeners {
   if (value === undefined) return { plain: 'ours' };
-  const { plain, tls } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { plain, tls } = fieldsOf(value);
   return { plain: checkListener(plain), tls: tls === null ? null : checkListener(tls) };
 }
 
 function checkListener(value: unknown): HandedListener {
   if (value === 'ours') return value;
-  const { host, port } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { host, port } = fieldsOf(value);
   if (typeof host !== 'string' || typeof port !== 'number') throw new Error('no listener to succeed with');
   return { host, port };
 }

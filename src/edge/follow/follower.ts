@@ -14,6 +14,8 @@ const CONNECT_MS = 5_000;
 /** A server asks for a sign of life three times as often. */
 const SILENCE_MS = 5_000;
 const LEFT = 1000;
+/** Of those that are free for use: servers take it for a connection that was lost. */
+const PAUSED = 4000;
 const LEAVE_MS = 2_000;
 
 interface FollowerParts {
@@ -29,7 +31,7 @@ export class Follower {
   /** Resolves when each server has been tried, and none could be followed. */
   readonly tried: Promise<void>;
   readonly #parts: FollowerParts;
-  readonly #leaving = new AbortController();
+  #leaving = new AbortController();
   #socket: WebSocket | null = null;
   #following: Promise<void> = Promise.resolve();
   /** Why nobody could be followed, so that it is said once. */
@@ -44,22 +46,32 @@ export class Follower {
   }
 
   start(): void {
-    this.#following = this.#follow();
+    this.#leaving = new AbortController();
+    this.#following = this.#follow(this.#leaving.signal);
   }
 
   /** Reports to the server that nothing is served here any more; it waits for this edge no longer. */
-  async leave(): Promise<void> {
+  leave(): Promise<void> {
+    return this.#end(LEFT, 'the edge has ended');
+  }
+
+  /** Until it is started again, here or by an edge of the same home: the server waits for that. */
+  pause(): Promise<void> {
+    return this.#end(PAUSED, 'another edge takes over');
+  }
+
+  async #end(code: number, reason: string): Promise<void> {
     this.#leaving.abort();
-    this.#socket?.close(LEFT, 'the edge has ended');
+    this.#socket?.close(code, reason);
     await Promise.race([this.#following, delay(LEAVE_MS, undefined, { ref: false })]);
   }
 
-  async #follow(): Promise<void> {
+  async #follow(leaving: AbortSignal): Promise<void> {
     const { servers } = this.#parts.options;
     let pauseMs = FIRST_PAUSE_MS;
     let failures = 0;
     // Not all edges go to the same one.
-    for (let turn = Math.floor(Math.random() * servers.length); !this.#leaving.signal.aborted; turn++) {
+    for (let turn = Math.floor(Math.random() * servers.length); !leaving.aborted; turn++) {
       const server = servers[turn % servers.length] ?? '';
       if (await this.#followOne(server)) pauseMs = FIRST_PAUSE_MS;
       else {
@@ -68,7 +80,7 @@ export class Follower {
         if (turn % servers.length === 0) pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
       const pause = pauseMs / 2 + Math.random() * (pauseMs / 2);
-      await delay(pause, undefined, { signal: this.#leaving.signal, ref: false }).catch(() => undefined);
+      await delay(pause, undefined, { signal: leaving, ref: false }).catch(() => undefined);
     }
   }
 

@@ -54,6 +54,8 @@ export interface Hello extends Bound {
   readonly version: number;
   /** It binds addresses for the edge that takes over from it; absent in those that hand on only what they have. */
   readonly binds?: boolean;
+  /** It follows servers elsewhere, and has an edge take over that does; absent in those that do not know how. */
+  readonly follows?: boolean;
 }
 
 export function portOf(bound: string): number {
