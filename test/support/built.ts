@@ -46,22 +46,7 @@ async function build(): Promise<string> {
 async function compileInto(target: string): Promise<void> {
   const temporary = await mkdtemp(`${target}.`);
   try {
-    const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    const dist = join(temporary, 'dist');
-    for (const project of PROJECTS) {
-      const flags = [
-        '-p',
-        join(ROOT, project),
-        '--outDir',
-        dist,
-        '--incremental',
-        'false',
-        '--tsBuildInfoFile',
-        'null',
-      ];
-      await run(tsc, flags, { timeout: COMPILE_MS });
-    }
-    await cp(join(ROOT, 'src/dashboard/style'), join(dist, 'dashboard/style'), { recursive: true });
+    await compile(ROOT, join(temporary, 'dist'));
     for (const name of await readdir(ROOT)) {
       if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(temporary, name));
     }
@@ -70,6 +55,16 @@ async function compileInto(target: string): Promise<void> {
     await rm(temporary, { recursive: true, force: true });
     if (!(await exists(join(target, 'dist')))) throw error;
   }
+}
+
+/** `root`: of a project, with its node_modules/. */
+export async function compile(root: string, dist: string): Promise<void> {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  for (const project of PROJECTS) {
+    const once = ['--incremental', 'false', '--tsBuildInfoFile', 'null'];
+    await run(tsc, ['-p', join(root, project), '--outDir', dist, ...once], { timeout: COMPILE_MS });
+  }
+  await cp(join(root, 'src/dashboard/style'), join(dist, 'dashboard/style'), { recursive: true });
 }
 
 async function contentKey(): Promise<string> {

@@ -23,8 +23,8 @@ const APPLETS = ['sh', 'cat', 'cp', 'ln', 'ls', 'mkdir', 'mv', 'rm', 'echo', 'te
 export interface ControlsWorld {
   readonly cluster: SmallCluster;
   readonly registry: ImageRegistry;
-  /** A server more; its settings may be other ones. */
-  start(env?: Record<string, string>): Promise<World>;
+  /** A server more; its settings may be other ones, and its program another main.js. */
+  start(env?: Record<string, string>, program?: string): Promise<World>;
   /** The settings of a server without the process engine. */
   readonly env: Readonly<Record<string, string>>;
   dispose(): Promise<void>;
@@ -39,12 +39,13 @@ export class EqualServers {
     this.#env = env;
   }
 
-  async start(more: Record<string, string> = {}): Promise<World> {
+  async start(more: Record<string, string> = {}, program?: string): Promise<World> {
     const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-world-'));
     await chmod(home, 0o711);
     const first = this.#worlds[0];
     if (first !== undefined) await copyFile(path.join(first.home, 'secret.key'), path.join(home, 'secret.key'));
-    const world = await startWorld({ home, hasCluster: false, env: { ...this.#env, ...more } });
+    const env = { ...this.#env, ...more };
+    const world = await startWorld({ home, hasCluster: false, env, ...(program !== undefined && { program }) });
     this.#worlds.push(world);
     return world;
   }
@@ -78,7 +79,7 @@ export async function startControlsWorld(): Promise<ControlsWorld | null> {
     cluster,
     registry,
     env,
-    start: (more) => servers.start(more),
+    start: (more, program) => servers.start(more, program),
     async dispose() {
       await servers.dispose();
       await cluster.close();

@@ -73,6 +73,8 @@ interface Ports {
 export interface WorldOptions {
   readonly env?: Record<string, string>;
   readonly home?: string;
+  /** The built main.js; absent: as it is here. */
+  readonly program?: string;
   /** Beside `server`. */
   readonly flags?: readonly string[];
   /** Whether it has a cluster beside its own engine; where scenarios run in one, it has, and new apps are there. */
@@ -87,7 +89,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const home = options.home ?? (await newHome());
   const cluster = (options.hasCluster ?? ENGINE === 'kubernetes') ? await openWorldCluster() : null;
   const main = path.join(dist, 'main.js');
-  let program = main;
+  let program = options.program ?? main;
   // Not of those that the system gives out: a connection would take one while the server is down.
   let ports: Ports = { api: await freeAddress(), edge: await freeAddress(), ssh: await freeAddress() };
   let printed = '';
