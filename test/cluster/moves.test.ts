@@ -68,7 +68,11 @@ class Echo {
     this.#text = '';
     const socket = await new Promise<Duplex>((resolve, reject) => {
       const request = http.get(`http://${world.edge}/`, { headers, agent: false });
-      request.once('upgrade', (_response, upgraded) => resolve(upgraded));
+      request.once('upgrade', (_response, upgraded, head) => {
+        // What came together with the answer.
+        if (head.length > 0) upgraded.unshift(head);
+        resolve(upgraded);
+      });
       request.once('response', ({ statusCode }) => reject(new Error(`not upgraded: ${statusCode}`)));
       request.once('error', reject);
     });
