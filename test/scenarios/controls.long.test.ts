@@ -97,6 +97,16 @@ describe('two servers without units of their own machine', skipFor(controls === 
     registry.release();
   });
 
+  it('guesses of a password are counted together, whichever of them is asked', async () => {
+    const guess = async (world: World): Promise<number> =>
+      (await world.api('POST', '/users/nobody@example.com/tokens', { body: '{"password":"a guess"}' })).status;
+    const answers: number[] = [];
+    while (answers.at(-1) !== 429) answers.push(await guess(answers.length % 2 === 0 ? first() : second()));
+    expect(new Set(answers.slice(0, -1))).toEqual(new Set([404]));
+    // Five are free. Counted apart, the eleventh would be the first that is refused; news may come late by a few.
+    expect(answers.length).toBeLessThan(10);
+  });
+
   it('a server that is killed is followed: its work is gone on with, and the app answers', async () => {
     await first().end('SIGKILL');
     expect(await deploy(second(), 'shop')).toMatch(/OK\n$/);

@@ -89,6 +89,20 @@ describe('two edges of their own', skipFor(controls === null && WITHOUT_CONTROLS
     expect(Math.min(...ended.map(({ requests }) => requests))).toBeGreaterThan(100);
   });
 
+  it('give way to others that are started beside them, and fail no request of a load meanwhile, though units are replaced', async () => {
+    const loads = edges.map((one) => createLoad(one, 'shop', 4));
+    await Promise.all(loads.map((load) => load.reached(50)));
+    for (const [at, one] of edges.entries()) {
+      const [after] = await Promise.all([one.takenOverBy(), deploy(server(at))]);
+      edges[at] = after;
+      expect(await one.ended).toBe(0);
+      await deploy(server(at));
+    }
+    const ended = await Promise.all(loads.map((load) => load.stop()));
+    expect(ended.flatMap(({ failures }) => failures)).toEqual([]);
+    expect(await unitsBehind(0)).toBe(await unitsBehind(1));
+  });
+
   it('keep no private key on their disks', async () => {
     for (const one of edges) {
       const names = await readdir(path.join(one.home, 'edge'), { recursive: true });
