@@ -16,11 +16,12 @@ import type { ProcessRequest } from './link.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { InForce, Predecessor } from './predecessor.ts';
+import type { CountedApps } from './routing/traffic.ts';
 import type { Serving } from './serving.ts';
 import { startSuccessor } from './successor.ts';
 import { NO_CERTIFICATES, type Presented } from './tls/live-certificates.ts';
 import { TicketKeys } from './tls/ticket-keys.ts';
-import { sum } from './worker-counts.ts';
+import { sum, sumOfAll } from './worker-counts.ts';
 
 const TICKET_LOOK_MS = 3_600_000;
 /** For the last lines of the access log of an edge that has nothing else left. */
@@ -186,6 +187,8 @@ export class Edge {
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
         return this.#traffic(request.app);
+      case 'all-traffic':
+        return this.#allTraffic();
       case 'access-log':
         return this.#takeAccessLog();
       case 'leave':
@@ -234,6 +237,8 @@ export class Edge {
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
         return this.#traffic(request.app);
+      case 'all-traffic':
+        return this.#allTraffic();
       case 'access-log':
         return this.#takeAccessLog();
       case 'stop':
@@ -274,6 +279,10 @@ export class Edge {
   async #traffic(app: string): Promise<AppTraffic> {
     const [own, before] = await Promise.all([this.#serving.traffic(app), this.#predecessor?.traffic(app)]);
     return before === undefined ? own : sum(own, before);
+  }
+
+  async #allTraffic(): Promise<CountedApps> {
+    return sumOfAll(await Promise.all([this.#serving.allTraffic(), this.#predecessor?.allTraffic() ?? []]));
   }
 
   async #takeAccessLog(): Promise<readonly AccessEntry[]> {

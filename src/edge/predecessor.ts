@@ -2,6 +2,7 @@ import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../dom
 import type { EdgeLog } from './edge-log.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
+import type { CountedApps } from './routing/traffic.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
 
 /** What an edge serves by. */
@@ -61,6 +62,13 @@ export class Predecessor {
     const counted = now === undefined ? (this.#counted.get(app) ?? NO_TRAFFIC) : { ...NO_TRAFFIC, ...now };
     this.#counted.set(app, counted);
     return counted;
+  }
+
+  /** One of an earlier version answers for one app at a time only: of the others what it counts from now on is not known. */
+  async allTraffic(): Promise<CountedApps> {
+    const now = (await this.#askInVain({ op: 'all-traffic' }, ANSWER_MS)) as CountedApps | undefined;
+    for (const [app, counted] of now ?? []) this.#counted.set(app, counted);
+    return [...this.#counted];
   }
 
   /** Empty where it knows nothing of it. */

@@ -1,5 +1,6 @@
 import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
+import type { CountedApps } from './routing/traffic.ts';
 import type { Presented } from './tls/live-certificates.ts';
 
 export interface ServingListeners {
@@ -26,6 +27,7 @@ export interface Serving {
   /** See domain/routes/router.ts. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
+  allTraffic(): Promise<CountedApps>;
   takeAccessLog(): Promise<readonly AccessEntry[]>;
   /** Says to whoever asks for its health that it is to end, and closes each connection with its next answer; new ones are taken as before. */
   leave(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { AppTraffic } from '../domain/routes/router.ts';
 import { answersTogether, NO_ANSWERS } from '../lib/answer-counts.ts';
 import type { LiveCount } from './live-counts.ts';
-import type { AppCount } from './routing/traffic.ts';
+import type { AppCount, CountedApps } from './routing/traffic.ts';
 
 export const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
@@ -18,9 +18,8 @@ export class WorkerCounts<W> {
 
   /** The worker is gone; nothing more will come of it. `live`: what it had under way, newer than what it has reported. */
   gone(worker: W, live: ReadonlyMap<string, LiveCount>): void {
-    for (const app of new Set([...(this.#reported.get(worker)?.keys() ?? []), ...live.keys()])) {
-      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NO_TRAFFIC, this.asGone(worker, app, live)));
-    }
+    for (const [app, counted] of this.allAsGone(worker, live))
+      this.#ofTheGone.set(app, sum(this.ofTheGone(app), counted));
     this.#reported.delete(worker);
   }
 
@@ -34,10 +33,26 @@ export class WorkerCounts<W> {
     return { requests: requests + unanswered, failures: failures + open, answers };
   }
 
+  allAsGone(worker: W, live: ReadonlyMap<string, LiveCount>): CountedApps {
+    const apps = new Set([...(this.#reported.get(worker)?.keys() ?? []), ...live.keys()]);
+    return [...apps].map((app) => [app, this.asGone(worker, app, live)]);
+  }
+
+  get allOfTheGone(): CountedApps {
+    return [...this.#ofTheGone];
+  }
+
   /** Of all workers that are gone. */
   ofTheGone(app: string): AppTraffic {
     return this.#ofTheGone.get(app) ?? NO_TRAFFIC;
   }
+}
+
+/** Of several who count the same apps. */
+export function sumOfAll(counted: readonly CountedApps[]): CountedApps {
+  const all = new Map<string, AppTraffic>();
+  for (const [app, traffic] of counted.flat()) all.set(app, sum(all.get(app) ?? NO_TRAFFIC, traffic));
+  return [...all];
 }
 
 export function sum(left: AppTraffic, right: AppTraffic): AppTraffic {

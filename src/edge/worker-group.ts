@@ -10,11 +10,12 @@ import { Link, type ProcessRequest } from './link.ts';
 import { listenerDescriptors } from './listener.ts';
 import { lastLiveCounts, liveCounts, openLiveCounts } from './live-counts.ts';
 import type { EdgeOptions } from './options.ts';
+import type { CountedApps } from './routing/traffic.ts';
 import type { Ports, Serving } from './serving.ts';
 import { LiveCertificates, type Presented } from './tls/live-certificates.ts';
 import type { WorkerNews } from './worker.ts';
 import { WORKER_MARK } from './worker.ts';
-import { NO_TRAFFIC, sum, WorkerCounts } from './worker-counts.ts';
+import { NO_TRAFFIC, sum, sumOfAll, WorkerCounts } from './worker-counts.ts';
 
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 10_000;
@@ -107,6 +108,18 @@ export class WorkerGroup implements Serving {
         total = sum(total, answer ?? this.#counts.asGone(worker, app, liveCounts(worker.countsFd)));
     }
     return sum(total, this.#counts.ofTheGone(app));
+  }
+
+  async allTraffic(): Promise<CountedApps> {
+    const asked = [...this.#counting].map(async (worker) => ({
+      worker,
+      answer: (await worker.link.ask({ op: 'all-traffic' })) as CountedApps | undefined,
+    }));
+    const answers = (await Promise.all(asked)).filter(({ worker }) => this.#counting.has(worker));
+    const counted = answers.map(
+      ({ worker, answer }) => answer ?? this.#counts.allAsGone(worker, liveCounts(worker.countsFd)),
+    );
+    return sumOfAll([...counted, this.#counts.allOfTheGone]);
   }
 
   /** Those of a worker that dies are lost with it. */

@@ -1,7 +1,12 @@
 /** Both ends of the connection of an edge elsewhere, in this process; the edge behind it is a router in memory. */
 import type { EdgeCarrier } from '../../src/domain/edges/edge-line.ts';
 
+/** An Error is a refusal. */
 type Answer = (request: { readonly op: string; readonly [field: string]: unknown }) => unknown;
+
+function replyOf(answer: unknown): object {
+  return answer instanceof Error ? { error: answer.message } : { result: answer ?? null };
+}
 
 export class EdgeEnd {
   readonly carrier: EdgeCarrier;
@@ -20,7 +25,7 @@ export class EdgeEnd {
         const request = JSON.parse(text) as { id: number; op: string };
         this.asked.push(request.op);
         queueMicrotask(() => {
-          if (!this.isStopped) this.#listener(JSON.stringify({ id: request.id, result: answer(request) ?? null }));
+          if (!this.isStopped) this.#listener(JSON.stringify({ id: request.id, ...replyOf(answer(request)) }));
         });
       },
       onText: (listener) => (this.#listener = listener),

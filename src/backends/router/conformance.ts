@@ -353,6 +353,9 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       await router.apply(table({ app: 'half', hosts: ['half.test'], targets: [gone, alive] }));
       for (let index = 0; index < 6; index++) expect((await get('half.test')).body).toBe('half-alive');
       expect(await router.traffic('half')).toMatchObject({ requests: 6, failures: 0 });
+      const asked = ['half', 'unheard-of'];
+      const each = await Promise.all(asked.map(async (app) => [app, await router.traffic(app)] as const));
+      expect(await router.trafficOf(asked)).toEqual(new Map(each));
     });
 
     theCase('counts nothing for an app it does not know, and passes bodies through', async () => {

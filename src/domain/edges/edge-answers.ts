@@ -8,6 +8,7 @@ import type { AccessEntry, AppTraffic } from '../routes/router.ts';
 
 /** Edges of other versions may count in more classes. */
 const MOST_NUMBERS = 100;
+const MOST_APPS = 1_000_000;
 /** An edge keeps 5,000 at most, in each of its workers. */
 const MOST_ENTRIES = 100_000;
 const LONGEST_LINE = 64 * 1024;
@@ -20,6 +21,19 @@ export function trafficIn(answer: unknown): AppTraffic | null {
   const counted = answersIn(answers);
   if (!isCount(requests) || !isCount(failures) || counted === null) return null;
   return { requests, failures, answers: counted };
+}
+
+/** By app. Null: that is none. */
+export function allTrafficIn(answer: unknown): ReadonlyMap<string, AppTraffic> | null {
+  if (!Array.isArray(answer) || answer.length > MOST_APPS) return null;
+  const counted = new Map<string, AppTraffic>();
+  for (const one of answer as readonly unknown[]) {
+    const [app, traffic]: readonly unknown[] = Array.isArray(one) ? one : [];
+    const own = trafficIn(traffic);
+    if (typeof app !== 'string' || own === null) return null;
+    counted.set(app, own);
+  }
+  return counted;
 }
 
 /** Null: these are none. */

@@ -1,10 +1,10 @@
 /** What edges elsewhere have counted since this server asked them first; what they counted before is another server's. */
-import { answersSince, answersTogether, NO_ANSWERS } from '../../lib/answer-counts.ts';
+import { answersSince, answersTogether } from '../../lib/answer-counts.ts';
+import { NO_TRAFFIC } from '../routes/counted-apps.ts';
 import type { AppTraffic } from '../routes/router.ts';
 
 /** Of edges that are gone, in case they come back. */
 const MOST_KEPT = 1_000;
-const NONE: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
 export class EdgeCounts {
   /** By app. */
@@ -13,7 +13,7 @@ export class EdgeCounts {
   readonly #reported = new Map<string, Map<string, AppTraffic>>();
 
   of(app: string): AppTraffic {
-    return this.#sums.get(app) ?? NONE;
+    return this.#sums.get(app) ?? NO_TRAFFIC;
   }
 
   /** `edge`: its instance. */

@@ -47,6 +47,7 @@ function ownRouter(): Router {
     certificates: async () => ({ version: 0, ids: [], unusable: [] }),
     drained: async () => 0,
     traffic: async () => traffic,
+    trafficOf: async (apps) => new Map(apps.map((app) => [app, traffic])),
     takeAccessLog: async () => [],
     leave: async () => {},
     close: async () => {},
@@ -188,7 +189,37 @@ it('failures at edges elsewhere are counted from the first question on, also whe
   expect((await router.traffic('shop')).failures).toBe(6);
 });
 
+it.each(['one that answers for all', 'one of an earlier version'])(
+  'what edges elsewhere have counted is asked of all apps at once: %s',
+  async (which) => {
+    const counts = new Map([['shop', 10]]);
+    const counted = (app: string) => ({ requests: counts.get(app) ?? 0, failures: 0, answers: NO_ANSWERS });
+    const end = new EdgeEnd(({ op, app }) => {
+      if (op === 'traffic') return counted(String(app));
+      if (op !== 'all-traffic') return {};
+      if (which === 'one of an earlier version') return new Error('no such request');
+      return [...counts.keys()].map((name) => [name, counted(name)]);
+    });
+    const streams = open(60_000);
+    void streams.carry({ greeting, carrier: end.carrier, isAdmitted: async () => true });
+    await follows(streams);
+    const requests = async () =>
+      [...(await router.trafficOf(['shop', 'blog']))].map(([app, traffic]) => [app, traffic.requests]);
+    expect(await requests()).toEqual([
+      ['shop', 7],
+      ['blog', 7],
+    ]);
+    counts.set('shop', 13).set('blog', 2);
+    expect(await requests()).toEqual([
+      ['shop', 10],
+      ['blog', 9],
+    ]);
+  },
+);
+
 it.each<[what: string, op: string, answer: unknown]>([
+  ['no counts', 'all-traffic', {}],
+  ['a count without an app', 'all-traffic', [[null, { requests: 1, failures: 0, answers: NO_ANSWERS }]]],
   ['no count', 'traffic', null],
   ['a count in words', 'traffic', { requests: 1, failures: '1', answers: NO_ANSWERS }],
   ['less than nothing', 'traffic', { requests: -1, failures: 0, answers: NO_ANSWERS }],
@@ -206,6 +237,8 @@ it.each<[what: string, op: string, answer: unknown]>([
     await follows(streams);
     if (op === 'traffic')
       expect(await router.traffic('shop')).toEqual({ requests: 7, failures: 1, answers: NO_ANSWERS });
+    else if (op === 'all-traffic')
+      expect((await router.trafficOf(['shop'])).get('shop')).toEqual({ requests: 7, failures: 1, answers: NO_ANSWERS });
     else expect(await router.takeAccessLog()).toEqual([]);
     await carried;
     expect(end.reason).toBe('not what an edge says');

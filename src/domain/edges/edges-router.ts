@@ -90,6 +90,16 @@ export class EdgesRouter implements Router {
     return together(await own, this.#counts.of(app));
   }
 
+  async trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
+    const own = this.#deps.own.trafficOf(apps);
+    if (this.#edges.size === 0 && !this.#hadEdges) return own;
+    await this.#each(async (edge) => {
+      for (const [app, counted] of await edge.trafficOf(apps))
+        this.#counts.report(edge.greeting.instance, app, counted);
+    });
+    return new Map([...(await own)].map(([app, counted]) => [app, together(counted, this.#counts.of(app))]));
+  }
+
   async takeAccessLog(): Promise<readonly AccessEntry[]> {
     const all = [await this.#deps.own.takeAccessLog()];
     await this.#each(async (edge) => void all.push(await edge.takeAccessLog()));

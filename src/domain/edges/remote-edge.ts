@@ -1,7 +1,8 @@
 /** An edge on another machine, while it follows this server: handed tables as the edge of this machine is, and asked what that is asked. */
 import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../routes/router.ts';
+import { ofEach } from '../routes/counted-apps.ts';
 import { changeBetween } from '../routes/table-change.ts';
-import { accessEntriesIn, trafficIn } from './edge-answers.ts';
+import { accessEntriesIn, allTrafficIn, trafficIn } from './edge-answers.ts';
 import { type EdgeLine, EdgeLost } from './edge-line.ts';
 
 const APPLY_MS = 15_000;
@@ -60,6 +61,16 @@ export class RemoteEdge {
 
   async traffic(app: string): Promise<AppTraffic> {
     return this.#validated(trafficIn(await this.line.ask('traffic', { app }, TRAFFIC_MS)));
+  }
+
+  async trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
+    try {
+      return ofEach(apps, this.#validated(allTrafficIn(await this.line.ask('all-traffic', {}, TRAFFIC_MS))));
+    } catch (error) {
+      if (error instanceof EdgeLost) throw error;
+      // One of an earlier version refuses what it does not know.
+      return new Map(await Promise.all(apps.map(async (app) => [app, await this.traffic(app)] as const)));
+    }
   }
 
   async takeAccessLog(): Promise<readonly AccessEntry[]> {

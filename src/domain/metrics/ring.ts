@@ -11,16 +11,17 @@ export class Ring<F extends string> {
   readonly stepMs: number;
   readonly #fields: readonly F[];
   readonly #slots: number;
-  readonly #values: Float32Array;
-  /** Which step a slot holds; 0 for none. */
-  readonly #steps: Float64Array;
+  /** By field. One number where it has always been that, as most are of apps that do little. */
+  readonly #columns: (Float32Array | number | null)[];
+  /** Which step a slot holds; 0 for none. Steps are of seconds at least, so they have room. */
+  readonly #steps: Uint32Array;
 
   constructor(fields: readonly F[], shape: { readonly stepMs: number; readonly slots: number }) {
     this.#fields = fields;
     this.stepMs = shape.stepMs;
     this.#slots = shape.slots;
-    this.#values = new Float32Array(shape.slots * fields.length);
-    this.#steps = new Float64Array(shape.slots);
+    this.#columns = fields.map(() => null);
+    this.#steps = new Uint32Array(shape.slots);
   }
 
   /** What is put into the same step later replaces what was there. Older than the ring is long: nothing happens. */
@@ -29,7 +30,14 @@ export class Ring<F extends string> {
     const slot = step % this.#slots;
     if ((this.#steps[slot] ?? 0) > step) return;
     this.#steps[slot] = step;
-    for (const [at, field] of this.#fields.entries()) this.#values[slot * this.#fields.length + at] = row[field];
+    for (const [at, field] of this.#fields.entries()) this.#putValue(at, slot, Math.fround(row[field]));
+  }
+
+  #putValue(at: number, slot: number, value: number): void {
+    let column = this.#columns[at] ?? value;
+    if (typeof column === 'number' && column !== value) column = new Float32Array(this.#slots).fill(column);
+    if (typeof column !== 'number') column[slot] = value;
+    this.#columns[at] = column;
   }
 
   /** From `fromMs` to `toMs`, oldest first; steps of which nothing is known are left out. */
@@ -45,7 +53,10 @@ export class Ring<F extends string> {
   }
 
   #row(slot: number): MetricRow<F> {
-    const values = this.#fields.map((field, at) => [field, this.#values[slot * this.#fields.length + at] ?? 0]);
+    const values = this.#fields.map((field, at): [F, number] => {
+      const column = this.#columns[at] ?? 0;
+      return [field, typeof column === 'number' ? column : (column[slot] ?? 0)];
+    });
     return Object.fromEntries(values) as MetricRow<F>;
   }
 }

@@ -1,11 +1,12 @@
 /**
  * Looks at all apps every ten seconds, off the path of everything else: one read of the store, one of what the units use, one question to
- * the router per app that has units.
+ * the router.
  */
-import { answersSince, answersTogether, NO_ANSWERS } from '../../lib/answer-counts.ts';
+import { answersSince, answersTogether } from '../../lib/answer-counts.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { Journal } from '../logs/journal.ts';
+import { NO_TRAFFIC } from '../routes/counted-apps.ts';
 import type { AppTraffic, Router } from '../routes/router.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitUsage } from '../units/provisioner.ts';
@@ -17,7 +18,7 @@ import type { MetricsArchive } from './metrics-archive.ts';
 interface SamplerDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits'>;
   readonly provisioner: Pick<Provisioner, 'usage'>;
-  readonly router: Pick<Router, 'traffic'>;
+  readonly router: Pick<Router, 'trafficOf'>;
   readonly journal: Pick<Journal, 'takeLineCounts'>;
   readonly archive: MetricsArchive;
   readonly logger: Logger;
@@ -28,15 +29,18 @@ interface Step {
   readonly atMs: number;
   /** Null at the first look. */
   readonly sinceMs: number | null;
+  readonly usage: ReadonlyMap<string, UnitUsage>;
   readonly logLines: number;
+  readonly traffic: AppTraffic;
 }
+
+/** Apps that are put down before others have their turn. */
+const AT_ONCE = 100;
 
 interface UnitSeen {
   readonly cpuMs: number;
   readonly exits: number;
 }
-
-const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
 const NEW_UNIT: UnitSeen = { cpuMs: 0, exits: 0 };
 
@@ -82,10 +86,20 @@ export class MetricsSampler {
       const byApp = Map.groupBy(units, ({ app }) => app);
       const created = new Map(apps.filter(({ removing }) => !removing).map(({ name, createdAt }) => [name, createdAt]));
       for (const [name, { createdAt }] of this.#series) if (created.get(name) !== createdAt) this.#forget(name);
+      const traffic = await this.#newTraffic(
+        [...created.keys()].filter((name) => byApp.has(name) || this.#traffic.has(name)),
+      );
+      let done = 0;
       for (const [name, createdAt] of created) {
-        if (!this.#series.has(name)) this.#series.set(name, new AppSeries(createdAt));
-        const step = { atMs, sinceMs, logLines: sinceMs === null ? 0 : (logLines.get(name) ?? 0) };
-        await this.#sampleApp(name, byApp.get(name) ?? [], usage, step);
+        const series = this.#series.get(name) ?? new AppSeries(createdAt);
+        this.#series.set(name, series);
+        const own = {
+          logLines: sinceMs === null ? 0 : (logLines.get(name) ?? 0),
+          traffic: traffic.get(name) ?? NO_TRAFFIC,
+        };
+        this.#sampleApp(series, byApp.get(name) ?? [], { atMs, sinceMs, usage, ...own });
+        done += 1;
+        if (done % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       this.#seen = new Map(
         units.map(({ id, exits }) => [id, { exits, cpuMs: usage.get(id)?.cpuMs ?? this.#seen.get(id)?.cpuMs ?? 0 }]),
@@ -97,14 +111,7 @@ export class MetricsSampler {
     }
   }
 
-  async #sampleApp(
-    app: string,
-    units: readonly Unit[],
-    usage: ReadonlyMap<string, UnitUsage>,
-    { atMs, sinceMs, logLines }: Step,
-  ): Promise<void> {
-    const series = this.#series.get(app);
-    if (series === undefined) return;
+  #sampleApp(series: AppSeries, units: readonly Unit[], { atMs, sinceMs, usage, logLines, traffic }: Step): void {
     let [cpuMs, memoryBytes, restarts] = [0, 0, 0];
     for (const { id, exits } of units) {
       // One that was not there the last time has done all it did since then; at the first look that is not known.
@@ -116,7 +123,7 @@ export class MetricsSampler {
       if (used !== undefined) cpuMs += used.cpuMs < seen.cpuMs ? used.cpuMs : used.cpuMs - seen.cpuMs;
       restarts += Math.max(0, exits - seen.exits);
     }
-    const { requests, failures, answers } = await this.#newTraffic(app, units.length > 0);
+    const { requests, failures, answers } = traffic;
     const sample: Sample = {
       cpuMillis: sinceMs === null ? 0 : (cpuMs * 1000) / sinceMs,
       memoryBytes,
@@ -130,26 +137,31 @@ export class MetricsSampler {
   }
 
   /** Since the last time; the first time nothing, for how old that is is not known. */
-  async #newTraffic(app: string, isRunning: boolean): Promise<AppTraffic> {
-    const before = this.#traffic.get(app);
-    if (!isRunning && before === undefined) return NO_TRAFFIC;
-    const after = await this.#deps.router.traffic(app).catch(() => null);
-    if (after === null) return NO_TRAFFIC;
-    this.#traffic.set(app, after);
-    if (before === undefined) return NO_TRAFFIC;
-    // A router that was replaced begins anew.
-    const since = (one: number, other: number): number => (one < other ? one : one - other);
-    return {
-      requests: since(after.requests, before.requests),
-      failures: since(after.failures, before.failures),
-      answers: answersSince(before.answers, after.answers),
-    };
+  async #newTraffic(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
+    const counted = await this.#deps.router.trafficOf(apps).catch(() => new Map<string, AppTraffic>());
+    const fresh = new Map<string, AppTraffic>();
+    for (const [app, after] of counted) {
+      const before = this.#traffic.get(app) ?? after;
+      this.#traffic.set(app, after);
+      if (before !== after) fresh.set(app, sinceThen(before, after));
+    }
+    return fresh;
   }
 
   #forget(app: string): void {
     this.#series.delete(app);
     this.#traffic.delete(app);
   }
+}
+
+/** A router that was replaced begins anew. */
+function sinceThen(before: AppTraffic, after: AppTraffic): AppTraffic {
+  const since = (one: number, other: number): number => (one < other ? one : one - other);
+  return {
+    requests: since(after.requests, before.requests),
+    failures: since(after.failures, before.failures),
+    answers: answersSince(before.answers, after.answers),
+  };
 }
 
 function plus(one: Totals, other: Totals): Totals {

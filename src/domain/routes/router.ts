@@ -155,6 +155,8 @@ export interface Router {
    */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
+  /** The same of many, by one question; has each of them. */
+  trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>>;
   /**
    * The requests since the last call to apps whose rules ask for it, each once; a bounded number of them, with a line that says how many
    * are left out. What is taken and not kept is lost.

@@ -17,6 +17,8 @@ export type EdgeRequest =
   | { readonly op: 'apply-certificates'; readonly set: CertificateSet }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
+  /** Of all apps of which something was counted. */
+  | { readonly op: 'all-traffic' }
   | { readonly op: 'access-log' }
   /** Close connections with their next answer, and halfway take none any more; answered when none is left then, or after the time. */
   | { readonly op: 'leave'; readonly timeoutMs: number }
@@ -52,7 +54,8 @@ const MAX_DRAIN_MS = 86_400_000;
 export function checkRequest(value: unknown): EdgeRequest {
   const request = fieldsOf(value);
   const { op, units, timeoutMs, app } = request;
-  if (op === 'hello' || op === 'table' || op === 'certificates' || op === 'access-log') return { op };
+  if (op === 'hello' || op === 'table' || op === 'certificates') return { op };
+  if (op === 'all-traffic' || op === 'access-log') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
   if (op === 'change') return { op, change: checkChange(request.change) };
   if (op === 'apply-certificates') return { op, set: checkCertificates(request.set) };
@@ -103,7 +106,7 @@ function checkListener(value: unknown): HandedListener {
 
 /** What the first process asks of those that serve. */
 export type ServingRequest =
-  | Extract<EdgeRequest, { op: 'apply' | 'change' | 'drained' | 'traffic' | 'access-log' }>
+  | Extract<EdgeRequest, { op: 'apply' | 'change' | 'drained' | 'traffic' | 'all-traffic' | 'access-log' }>
   | { readonly op: 'present'; readonly presented: Presented };
 
 export async function perform(serving: Serving, request: ServingRequest): Promise<unknown> {
@@ -118,6 +121,8 @@ export async function perform(serving: Serving, request: ServingRequest): Promis
       return serving.drained(request.units, request.timeoutMs);
     case 'traffic':
       return serving.traffic(request.app);
+    case 'all-traffic':
+      return serving.allTraffic();
     case 'access-log':
       return serving.takeAccessLog();
   }

@@ -29,6 +29,7 @@ export class Translated {
     switch (request.op) {
       case 'drained':
       case 'traffic':
+      case 'all-traffic':
       case 'access-log':
         return this.#answer(request);
       case 'hello':

@@ -10,7 +10,7 @@ import { withChange } from '../control/table-change.ts';
 import { PLATFORM, withPlatform } from '../routing/platform-route.ts';
 import { type LiveRoute, LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
-import { type AppCount, Traffic } from '../routing/traffic.ts';
+import { type AppCount, type CountedApps, Traffic } from '../routing/traffic.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import type { Ports, Serving } from '../serving.ts';
 import { LiveCertificates, type Presented } from '../tls/live-certificates.ts';
@@ -169,6 +169,10 @@ export class DataPlane implements Serving {
 
   traffic(app: string): Promise<AppTraffic> {
     return Promise.resolve(this.#traffic.of(app));
+  }
+
+  allTraffic(): Promise<CountedApps> {
+    return Promise.resolve(this.#traffic.all());
   }
 
   takeAccessLog(): Promise<readonly AccessEntry[]> {

@@ -11,6 +11,9 @@ export interface AppCount extends AppTraffic {
   readonly unanswered: number;
 }
 
+/** By app, as it can be sent: those of which something was counted. */
+export type CountedApps = readonly (readonly [app: string, traffic: AppTraffic])[];
+
 /** A report may be so late; what a worker has under way is known at once (live-counts.ts). */
 const REPORT_MS = 5;
 
@@ -118,6 +121,12 @@ export class Traffic {
     const counter = this.#apps.get(app);
     const { requests = 0, failures = 0, answers = NO_ANSWERS } = counter ?? {};
     return { requests, failures, answers };
+  }
+
+  all(): CountedApps {
+    if (this.#timer !== null) this.#send();
+    const counted = [...this.#apps].filter(([, { requests, failures }]) => requests > 0 || failures > 0);
+    return counted.map(([app, { requests, failures, answers }]) => [app, { requests, failures, answers }]);
   }
 
   keepOnly(apps: ReadonlySet<string>): void {

@@ -10,6 +10,7 @@ import type {
   Router,
   RouteTable,
 } from '../../../domain/routes/router.ts';
+import { type CountedApps, ofEach } from '../../../domain/routes/counted-apps.ts';
 import { changeBetween } from '../../../domain/routes/table-change.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { Heartbeats } from '../../../lib/heartbeats.ts';
@@ -149,6 +150,10 @@ class EdgeRouter implements AdoptingRouter {
 
   async traffic(app: string): Promise<AppTraffic> {
     return (await this.#retrying((client) => client.ask('traffic', { app }, TRAFFIC_MS))) as AppTraffic;
+  }
+
+  async trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
+    return ofEach(apps, (await this.#retrying((client) => client.ask('all-traffic', {}, TRAFFIC_MS))) as CountedApps);
   }
 
   async takeAccessLog(): Promise<readonly AccessEntry[]> {

@@ -56,6 +56,7 @@ it('what a worker had counted when it died is not lost, and what it had begun ha
   const failures = (await Promise.all(asked)).filter((whole) => !whole).length;
   expect(failures).toBe(REQUESTS);
   await expect.poll(() => router.traffic('blog')).toMatchObject({ requests: 10 + REQUESTS, failures });
+  expect((await router.trafficOf(['blog'])).get('blog')).toEqual(await router.traffic('blog'));
   for (const response of pending) response.destroy();
   expect(await ask()).toBe(true);
 });

@@ -1,6 +1,6 @@
 /** In place of the edge of this machine, where there is none: requests come in over edges elsewhere alone, so here nobody is served and nothing is waited for. */
+import { NO_TRAFFIC, ofEach } from '../../../domain/routes/counted-apps.ts';
 import type { CertificateState, Router, RouteTable } from '../../../domain/routes/router.ts';
-import { NO_ANSWERS } from '../../../lib/answer-counts.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { edgeFromFile, endEdge } from './edge-process.ts';
@@ -34,7 +34,8 @@ function createNoEdge(addresses: Pick<Router, 'listen' | 'tlsListen'>): Router {
     },
     certificates: () => Promise.resolve(certificates),
     drained: () => Promise.resolve(0),
-    traffic: () => Promise.resolve({ requests: 0, failures: 0, answers: NO_ANSWERS }),
+    traffic: () => Promise.resolve(NO_TRAFFIC),
+    trafficOf: (apps) => Promise.resolve(ofEach(apps, [])),
     takeAccessLog: () => Promise.resolve([]),
     leave: () => Promise.resolve(),
     close: () => Promise.resolve(),

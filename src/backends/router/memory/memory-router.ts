@@ -104,6 +104,10 @@ class MemoryRouter implements Router {
     return open();
   }
 
+  async trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
+    return new Map(await Promise.all(apps.map(async (app) => [app, await this.traffic(app)] as const)));
+  }
+
   traffic(app: string): Promise<AppTraffic> {
     const { requests, failures, answers } = this.#counters.get(app) ?? new Counter();
     return Promise.resolve(structuredClone({ requests, failures, answers }));

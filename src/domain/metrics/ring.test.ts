@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Ring } from './ring.ts';
+
+const SHAPE = { stepMs: 10, slots: 4 };
+const at = (step: number): number => step * SHAPE.stepMs;
+
+it('has the newest rows, whether their values stay as they were or change', () => {
+  const row = fc.record({ still: fc.constant(7), rare: fc.constantFrom(0, 0, 0, 1), busy: fc.nat(1_000) });
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 12 }), (rows) => {
+      const ring = new Ring(['still', 'rare', 'busy'], SHAPE);
+      rows.forEach((values, index) => ring.put(at(index + 1), values));
+      const all = rows.map((values, index) => ({ atMs: at(index + 1), values }));
+      expect(ring.read(0, at(rows.length))).toEqual(all.slice(-SHAPE.slots));
+    }),
+  );
+});
+
+it('leaves out steps of which nothing is known, and takes the last word of a step', () => {
+  const ring = new Ring(['busy'], SHAPE);
+  for (const [step, busy] of [
+    [1, 5],
+    [3, 5],
+    [3, 6],
+  ] as const)
+    ring.put(at(step), { busy });
+  expect(ring.read(0, at(4))).toEqual([
+    { atMs: at(1), values: { busy: 5 } },
+    { atMs: at(3), values: { busy: 6 } },
+  ]);
+});
