@@ -129,12 +129,8 @@ it('says that the end is not known when the connection breaks, and leaves when t
 it('reads lines with the time of the node, in UTC, to the nanosecond', async () => {
   const read = async (isFollowed: boolean): Promise<LogLine[]> => {
     const lines: LogLine[] = [];
-    for await (const line of client.log(
-      POD,
-      { container: 'app', follow: isFollowed, since: '2026-11-25T09:00:00.123Z' },
-      NEVER,
-    ))
-      lines.push(line);
+    const options = { container: 'app', follow: isFollowed, since: '2026-11-25T09:00:00.123Z' };
+    for await (const part of client.log(POD, options, NEVER)) lines.push(...part);
     return lines;
   };
   const two = [

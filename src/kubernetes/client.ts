@@ -10,7 +10,7 @@ import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
 import { isStatus, KubernetesError } from './kubernetes-error.ts';
 import { type Kind, KINDS, pathOf } from './kinds.ts';
-import { type LogLine, type LogOptions, readLog } from './logs.ts';
+import { type LogOptions, type ContainerLog, containerLog } from './logs.ts';
 import type { KubernetesObject } from './objects.ts';
 import { type PodStats, readPodStats } from './pod-stats.ts';
 import { type ApiRequest, Transport } from './transport.ts';
@@ -193,8 +193,8 @@ export class KubernetesClient {
   }
 
   /** Lines of a container's output with the time stamps of the node that it runs on. */
-  log(pod: Named, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
-    return readLog((request) => this.#openLog(request), objectPath(KINDS.pods, pod), options, signal);
+  log(pod: Named, options: LogOptions, signal: AbortSignal): ContainerLog {
+    return containerLog((request) => this.#openLog(request), objectPath(KINDS.pods, pod), options, signal);
   }
 
   /** One whose node does not answer lets the next go on. */

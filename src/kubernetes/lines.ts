@@ -1,27 +1,47 @@
 /** Lines of a stream of bytes, without their ends; longer ones are cut. */
 
-export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let size = 0;
-  const taken = (): Buffer => {
-    const line = Buffer.concat(parts);
-    parts = [];
-    size = 0;
-    return line;
-  };
-  for await (const chunk of stream) {
+export class Lines {
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Those that end in the chunk. */
+  take(chunk: Buffer): Buffer[] {
+    const lines: Buffer[] = [];
     let from = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      parts.push(chunk.subarray(from, end));
-      yield taken();
+      this.#parts.push(chunk.subarray(from, end));
+      lines.push(this.#taken());
       from = end + 1;
     }
     if (from < chunk.length) {
       const rest = chunk.subarray(from);
-      parts.push(rest);
-      size += rest.length;
-      if (size > maxBytes) yield taken();
+      this.#parts.push(rest);
+      this.#size += rest.length;
+      if (this.#size > this.#maxBytes) lines.push(this.#taken());
     }
+    return lines;
   }
-  if (size > 0) yield taken();
+
+  /** What has no end. */
+  rest(): Buffer[] {
+    return this.#size > 0 ? [this.#taken()] : [];
+  }
+
+  #taken(): Buffer {
+    const line = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#size = 0;
+    return line;
+  }
+}
+
+export async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  const lines = new Lines(maxBytes);
+  for await (const chunk of stream) yield* lines.take(chunk);
+  yield* lines.rest();
 }

@@ -1,6 +1,7 @@
 /** Output of containers, as the kubelet keeps it. */
+import type { Readable } from 'node:stream';
 import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
-import { linesOf } from './lines.ts';
+import { Lines } from './lines.ts';
 import { hasBrokenOff } from './multiplexed.ts';
 import type { Transport } from './transport.ts';
 
@@ -28,14 +29,81 @@ export interface LogLine {
   readonly text: string;
 }
 
+const nothing = (): void => {};
+
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) /;
 
-export async function* readLog(
-  open: Open,
-  pod: string,
-  options: LogOptions,
-  signal: AbortSignal,
-): AsyncGenerator<LogLine> {
+/**
+ * The lines of a log as they arrive, those that are there at once together. It is asked for with the first next(). No generators: of thousands
+ * that wait for a line each would keep several.
+ */
+export class ContainerLog implements AsyncIterableIterator<readonly LogLine[]> {
+  readonly #lines = new Lines(MAX_LINE_BYTES);
+  #open: (() => Promise<Readable>) | null;
+  #stream: Readable | null = null;
+  #isClosed = false;
+  #wake = nothing;
+
+  constructor(open: () => Promise<Readable>) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Not to be called before the last call has resolved. Rejects with KubernetesError. */
+  async next(): Promise<IteratorResult<readonly LogLine[], undefined>> {
+    try {
+      const stream = this.#stream ?? (await this.#opened());
+      for (;;) {
+        const lines = this.#read(stream);
+        if (lines.length > 0) return { done: false, value: lines.map((line) => stamped(line.toString('utf8'))) };
+        if (this.#isClosed) return { done: true, value: undefined };
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } catch (error) {
+      this.#stream?.destroy();
+      throw error instanceof KubernetesError ? error : brokenOff(error);
+    }
+  }
+
+  async return(): Promise<IteratorResult<readonly LogLine[], undefined>> {
+    this.#stream?.destroy();
+    return { done: true, value: undefined };
+  }
+
+  async #opened(): Promise<Readable> {
+    const stream = await this.#open?.();
+    if (stream === undefined) throw new Error('it was left');
+    this.#open = null;
+    this.#stream = stream;
+    const wake = (): void => this.#wake();
+    // Who waits looks at `errored`; what breaks when nobody does is no news.
+    stream.on('readable', wake).on('error', nothing);
+    stream.once('close', () => {
+      this.#isClosed = true;
+      wake();
+    });
+    // It may have been lost with the packet that had the head of the answer.
+    this.#isClosed = stream.destroyed;
+    return stream;
+  }
+
+  #read(stream: Readable): Buffer[] {
+    const lines: Buffer[] = [];
+    if (!stream.destroyed) {
+      for (let chunk: unknown = stream.read(); chunk instanceof Buffer; chunk = stream.read())
+        for (const line of this.#lines.take(chunk)) lines.push(line);
+    }
+    if (lines.length > 0 || !this.#isClosed) return lines;
+    if (stream.errored !== null) throw stream.errored;
+    if (!stream.readableEnded || hasBrokenOff(stream)) throw new Error('the connection was lost');
+    return this.#lines.rest();
+  }
+}
+
+export function containerLog(open: Open, pod: string, options: LogOptions, signal: AbortSignal): ContainerLog {
   const { container, follow = false, isPrevious = false, since, lines, maxBytes } = options;
   const query = {
     container,
@@ -46,19 +114,11 @@ export async function* readLog(
     tailLines: lines?.toString(),
     limitBytes: maxBytes?.toString(),
   };
-  const response = await open({ method: 'GET', path: `${pod}/log`, query, signal });
-  try {
-    for await (const line of linesOf(response, MAX_LINE_BYTES)) yield stamped(line.toString('utf8'));
-    if (hasBrokenOff(response)) throw new Error('the connection was lost');
-  } catch (error) {
-    if (error instanceof KubernetesError) throw error;
-    throw new KubernetesError(0, UNREACHABLE, `The output of a container broke off: ${String(error)}`, {
-      cause: error,
-    });
-  } finally {
-    response.on('error', () => {});
-    response.destroy();
-  }
+  return new ContainerLog(() => open({ method: 'GET', path: `${pod}/log`, query, signal }));
+}
+
+function brokenOff(cause: unknown): KubernetesError {
+  return new KubernetesError(0, UNREACHABLE, `The output of a container broke off: ${String(cause)}`, { cause });
 }
 
 function stamped(line: string): LogLine {

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { testCertificate, type TestCertificate } from '../../test/support/test-certificates.ts';
 import { KubernetesClient } from './client.ts';
 import { isStatus } from './kubernetes-error.ts';
-import type { LogLine } from './logs.ts';
+import type { ContainerLog } from './logs.ts';
 import { ApiServer } from './testing/api-server.ts';
 
 const FOLLOWED = 150;
@@ -59,24 +59,21 @@ async function logServer(): Promise<LogServer> {
   return { client, connections, streams };
 }
 
-const logOf = (
-  client: KubernetesClient,
-  name: string,
-  signal = new AbortController().signal,
-): AsyncGenerator<LogLine> => client.log({ name, namespace: 'apps' }, { container: 'app', follow: true }, signal);
+const logOf = (client: KubernetesClient, name: string, signal = new AbortController().signal): ContainerLog =>
+  client.log({ name, namespace: 'apps' }, { container: 'app', follow: true }, signal);
 
 it('follows many logs over few connections, each to its own end', async () => {
   const { client, connections, streams } = await logServer();
   const names = Array.from({ length: FOLLOWED }, (_, index) => `pod-${index}`);
   const logs = names.map((name) => logOf(client, name));
   const first = await Promise.all(logs.map((log) => log.next()));
-  expect(first.map(({ value }) => (value as LogLine).text)).toEqual(names.map((name) => `of ${name}`));
+  expect(first.map(({ value }) => value?.map(({ text }) => text))).toEqual(names.map((name) => [`of ${name}`]));
   expect(connections.size).toBe(2);
   streams.get('pod-7')?.end(`${AT} and that was all\n`);
-  expect(await logs[7]?.next()).toEqual({ done: false, value: { at: AT, text: 'and that was all' } });
+  expect(await logs[7]?.next()).toEqual({ done: false, value: [{ at: AT, text: 'and that was all' }] });
   expect((await logs[7]?.next())?.done).toBe(true);
   streams.get('pod-8')?.write(`${AT} more\n`);
-  expect((await logs[8]?.next())?.value).toEqual({ at: AT, text: 'more' });
+  expect((await logs[8]?.next())?.value).toEqual([{ at: AT, text: 'more' }]);
 });
 
 it('ends a log that nobody wants any more on the server, and no other', async () => {
@@ -89,7 +86,7 @@ it('ends a log that nobody wants any more on the server, and no other', async ()
   await expect(gone).rejects.toThrow('not wanted');
   await expect.poll(() => streams.get('unwanted')?.closed).toBe(true);
   streams.get('wanted')?.write(`${AT} still here\n`);
-  expect((await wanted.next()).value).toEqual({ at: AT, text: 'still here' });
+  expect((await wanted.next()).value).toEqual([{ at: AT, text: 'still here' }]);
 });
 
 it('may be left at any moment: while it is being opened, or has just been refused', async () => {
@@ -103,7 +100,7 @@ it('may be left at any moment: while it is being opened, or has just been refuse
   stop.abort();
   await expect(unwanted).rejects.toThrow();
   await expect.poll(() => streams.get('silent')?.closed).toBe(true);
-  expect((await logOf(client, 'wanted').next()).value).toEqual({ at: AT, text: 'of wanted' });
+  expect((await logOf(client, 'wanted').next()).value).toEqual([{ at: AT, text: 'of wanted' }]);
 });
 
 it('says what the server has refused, and breaks off with the connection', async () => {
@@ -116,7 +113,7 @@ it('says what the server has refused, and breaks off with the connection', async
   await log.next();
   for (const socket of connections) socket.destroy();
   await expect(log.next()).rejects.toThrow('broke off');
-  expect((await logOf(client, 'pod').next()).value).toEqual({ at: AT, text: 'of pod' });
+  expect((await logOf(client, 'pod').next()).value).toEqual([{ at: AT, text: 'of pod' }]);
 });
 
 it('follows logs of a server without HTTP/2 over connections of their own', async () => {
@@ -136,6 +133,6 @@ it('follows logs of a server without HTTP/2 over connections of their own', asyn
     await server.close();
   });
   const lines: string[] = [];
-  for await (const { text } of logOf(client, 'pod')) lines.push(text);
+  for await (const part of logOf(client, 'pod')) lines.push(...part.map(({ text }) => text));
   expect(lines).toEqual(['as ever']);
 });

@@ -59,12 +59,14 @@ export class Multiplexed {
     const session = await this.#session();
     if (session === null) return null;
     const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });
-    body.once('close', () => this.#left(session));
     // An error while nobody reads must not end the process; whoever reads gets it all the same.
     body.on('error', () => {});
     const leave = (): void => void body.destroy(lost('it is not wanted any more'));
     signal.addEventListener('abort', leave, { once: true });
-    body.once('close', () => signal.removeEventListener('abort', leave));
+    body.once('close', () => {
+      this.#left(session);
+      signal.removeEventListener('abort', leave);
+    });
     if (signal.aborted) leave();
     const limited = deadline(CONNECT_MS, signal);
     try {

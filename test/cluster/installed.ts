@@ -159,8 +159,8 @@ export class Installed {
     for (const { metadata, spec } of await this.pods()) {
       const options = { container: spec.containers[0]?.name ?? '', lines: 15 };
       try {
-        for await (const { text } of this.client.log(metadata, options, AbortSignal.timeout(2_000)))
-          lines.push(`${metadata.name} ${text}`);
+        for await (const part of this.client.log(metadata, options, AbortSignal.timeout(2_000)))
+          lines.push(...part.map(({ text }) => `${metadata.name} ${text}`));
       } catch (error) {
         lines.push(`${metadata.name}: ${String(error)}`);
       }

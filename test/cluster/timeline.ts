@@ -24,7 +24,8 @@ export async function startTimeline(client: KubernetesClient, namespace: string)
     if (read.has(metadata.name)) return;
     read.add(metadata.name);
     const options = { container: spec.containers[0]?.name ?? '', follow: true };
-    for await (const { text } of client.log(metadata, options, reading.signal)) note(`${metadata.name} says: ${text}`);
+    for await (const part of client.log(metadata, options, reading.signal))
+      for (const { text } of part) note(`${metadata.name} says: ${text}`);
   };
   const onError = (error: unknown): void => note(`the cluster is not reached: ${String(error)}`);
   const pods = follow({

@@ -140,7 +140,11 @@ class EngineSet implements Engines {
     for (const engine of this.#all.values()) engine.onExit(listener);
   }
 
-  async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+  output(id: string, after: string | null, signal: AbortSignal): AsyncIterable<OutputChunk> {
+    return this.#homes.get(id)?.output(id, after, signal) ?? this.#outputs(id, after, signal);
+  }
+
+  async *#outputs(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     for (const engine of this.#holders(id)) yield* engine.output(id, after, signal);
   }
 

@@ -42,9 +42,8 @@ export async function runCommand(deps: OneOffDeps, request: ExecRequest): Promis
   try {
     signal.throwIfAborted();
     const pod = await job.start(signal);
-    for await (const { text } of podLog(deps.client, pod, { since: null, follow: true, signal })) {
-      await output(Buffer.from(`${text}\n`));
-    }
+    for await (const lines of podLog(deps.client, pod, { since: null, follow: true, signal }))
+      for (const { text } of lines) await output(Buffer.from(`${text}\n`));
     signal.throwIfAborted();
     return await job.result(signal);
   } catch (error) {

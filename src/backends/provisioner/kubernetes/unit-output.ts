@@ -62,6 +62,19 @@ export class After {
     this.#count = this.#passed;
     return { at: milliseconds(stamp), text };
   }
+
+  /** Those that were not read before, in pieces that can be stored at once. */
+  *chunks(lines: readonly LogLine[]): Generator<OutputChunk> {
+    let fresh: OutputLine[] = [];
+    for (const line of lines) {
+      const one = this.take(line);
+      if (one !== null) fresh.push(one);
+      if (fresh.length < CHUNK_LINES) continue;
+      yield { lines: fresh, cursor: this.cursor };
+      fresh = [];
+    }
+    if (fresh.length > 0) yield { lines: fresh, cursor: this.cursor };
+  }
 }
 
 function positionOf(cursor: string | null): Position {
@@ -86,7 +99,7 @@ export async function* podLog(
   client: KubernetesClient,
   pod: Pod,
   { since, follow, signal, onPart }: PodLogOptions,
-): AsyncGenerator<LogLine> {
+): AsyncGenerator<readonly LogLine[]> {
   const { name, namespace = '' } = pod.metadata;
   const range = { container: CONTAINER, ...(since !== null && { since }) };
   if (hadOther(pod)) {
@@ -105,36 +118,6 @@ export async function* podLog(
 function hadOther(pod: Pod): boolean {
   const { deaths, isRunning } = lifeOf(pod);
   return deaths > (isRunning ? 0 : 1);
-}
-
-/** Lines in pieces that can be stored at once, each as soon as no more are there. */
-export async function* chunksOf(lines: AsyncIterable<OutputLine>, after: After): AsyncGenerator<OutputChunk> {
-  const reader = lines[Symbol.asyncIterator]();
-  let next = reader.next();
-  try {
-    for (;;) {
-      const first = await next;
-      if (first.done === true) return;
-      const gathered = [first.value];
-      let cursor = after.cursor;
-      next = reader.next();
-      while (gathered.length < CHUNK_LINES) {
-        const one = await Promise.race([next, soon()]);
-        if (one === null || one.done === true) break;
-        gathered.push(one.value);
-        cursor = after.cursor;
-        next = reader.next();
-      }
-      yield { lines: gathered, cursor };
-    }
-  } finally {
-    next.catch(() => undefined);
-    void reader.return?.();
-  }
-}
-
-function soon(): Promise<null> {
-  return new Promise((resolve) => setImmediate(() => resolve(null)));
 }
 
 /** The output of a unit whose pod goes, or is gone. */
@@ -172,14 +155,11 @@ export class LastWords {
     return this.#lines.slice(-count).map(({ text }) => text);
   }
 
-  async *read(after: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+  async *read(after: After, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     while (!signal.aborted) {
       after.rewind();
       const [isLast, seen] = [this.isComplete, this.#changes];
-      for (const line of [...this.#lines]) {
-        const fresh = after.take(line);
-        if (fresh !== null) yield fresh;
-      }
+      for (const chunk of after.chunks([...this.#lines])) yield chunk;
       if (isLast) return;
       if (this.#changes === seen) await this.#waiters.next(signal);
     }

@@ -2,11 +2,11 @@
 import type { KubernetesClient } from '../../../kubernetes/client.ts';
 import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
-import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
+import type { OutputChunk } from '../../../domain/units/provisioner.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { CONTAINER } from './desired.ts';
 import { isUnreachable, lifeOf } from './pod-state.ts';
-import { After, chunksOf, LastWords, podLog } from './unit-output.ts';
+import { After, LastWords, podLog } from './unit-output.ts';
 import type { UnitPods } from './unit-pods.ts';
 
 /** A stream that broke off is opened again after it at the latest. */
@@ -28,17 +28,37 @@ export class UnitReader {
     this.#pods = pods;
   }
 
+  /** One generator for all of it: thousands wait here for what their units print next. */
   async *read(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const position = new After(after);
-    const stop = new AbortController();
-    const leave = (): void => stop.abort();
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
-    try {
-      yield* chunksOf(this.#lines(id, position, stop.signal), position);
-    } finally {
-      signal.removeEventListener('abort', leave);
-      leave();
+    let refusals = 0;
+    while (!signal.aborted) {
+      const words = this.#words.get(id);
+      if (words !== undefined) {
+        yield* words.read(position, signal);
+        if (this.#hasEnded(id) || signal.aborted) return;
+        // It has been started again.
+        this.#words.delete(id);
+      }
+      const pod = this.#pods.podOf(id);
+      if (this.#pods.viewOf(id) === null || (pod === null && this.#hasEnded(id))) return;
+      if (pod !== null && hasBegun(pod)) {
+        const begun = position.cursor;
+        const onPart = (): void => position.rewind();
+        try {
+          for await (const lines of podLog(this.#client, pod, { since: position.since, follow: true, signal, onPart }))
+            for (const chunk of position.chunks(lines)) yield chunk;
+          refusals = 0;
+        } catch (error) {
+          if (!(error instanceof KubernetesError)) throw error;
+          refusals = position.cursor === begun ? refusals + 1 : 0;
+        }
+      }
+      // What has happened meanwhile is looked at without a pause.
+      if (this.#pods.podOf(id) !== pod || this.#words.has(id)) continue;
+      const pause = deadline(lookMs(refusals), signal);
+      await this.#pods.changed(id, pause.signal);
+      pause.clear();
     }
   }
 
@@ -58,8 +78,8 @@ export class UnitReader {
       const options = { container: CONTAINER, lines: count, isPrevious };
       if (isPrevious && lifeOf(pod).deaths === 0) continue;
       try {
-        for await (const { text } of this.#client.log({ name, namespace }, options, this.#closed.signal))
-          lines.push(text);
+        for await (const part of this.#client.log({ name, namespace }, options, this.#closed.signal))
+          lines.push(...part.map(({ text }) => text));
       } catch (error) {
         if (!(error instanceof KubernetesError)) throw error;
       }
@@ -79,14 +99,9 @@ export class UnitReader {
       const limited = deadline(LAST_WORDS_MS, this.#closed.signal);
       try {
         const onPart = (): void => seen.rewind();
-        for await (const line of podLog(this.#client, pod, {
-          since: seen.since,
-          follow,
-          signal: limited.signal,
-          onPart,
-        })) {
-          if (seen.take(line) !== null) words.add(line);
-        }
+        const options = { since: seen.since, follow, signal: limited.signal, onPart };
+        for await (const lines of podLog(this.#client, pod, options))
+          for (const line of lines) if (seen.take(line) !== null) words.add(line);
       } catch (error) {
         if (!(error instanceof KubernetesError)) throw error;
       } finally {
@@ -101,50 +116,14 @@ export class UnitReader {
     this.#closed.abort();
   }
 
-  async *#lines(id: string, position: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
-    let refusals = 0;
-    while (!signal.aborted) {
-      const words = this.#words.get(id);
-      if (words !== undefined) {
-        yield* words.read(position, signal);
-        if (this.#hasEnded(id) || signal.aborted) return;
-        // It has been started again.
-        this.#words.delete(id);
-      }
-      const view = this.#pods.viewOf(id);
-      const pod = this.#pods.podOf(id);
-      if (view === null || (pod === null && this.#hasEnded(id))) return;
-      const before = pod === null ? null : lifeOf(pod);
-      if (pod !== null && before !== null && (before.isRunning || before.deaths > 0))
-        refusals = (yield* this.#podLines(pod, position, signal)) ? 0 : refusals + 1;
-      const now = this.#pods.podOf(id);
-      // What has happened meanwhile is looked at without a pause.
-      if (now !== pod || this.#words.has(id)) continue;
-      const pause = deadline(lookMs(refusals), signal);
-      await this.#pods.changed(id, pause.signal);
-      pause.clear();
-    }
-  }
-
-  /** Answers whether its node has let it read. */
-  async *#podLines(pod: Pod, position: After, signal: AbortSignal): AsyncGenerator<OutputLine, boolean> {
-    const onPart = (): void => position.rewind();
-    const begun = position.cursor;
-    try {
-      for await (const line of podLog(this.#client, pod, { since: position.since, follow: true, signal, onPart })) {
-        const fresh = position.take(line);
-        if (fresh !== null) yield fresh;
-      }
-    } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-      return position.cursor !== begun;
-    }
-    return true;
-  }
-
   #hasEnded(id: string): boolean {
     return this.#pods.bookOf(id)?.end !== null;
   }
+}
+
+function hasBegun(pod: Pod): boolean {
+  const { isRunning, deaths } = lifeOf(pod);
+  return isRunning || deaths > 0;
 }
 
 /** At times that differ: a node has many units, and all of them hear of its return at once. */
