@@ -143,14 +143,20 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
 
+  const clusters = reading.then(() => openClusters(config, logger, keep));
+  clusters.catch(() => undefined);
+
   const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'appUsers' | 'builder' | 'volumeHost'>> => {
     const sandbox = await opened;
     const volumes = home('volumes');
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const processes = () => createProcessProvisioner({ sandbox, artifacts, ...kept, logger, guard });
-    const provisioner = await openEngines(config, logger, keep, processes);
+    const processes = { sandbox, artifacts, ...kept, logger, guard };
+    // That of this machine is the first, where it is wanted.
+    const here = config.processEngine ? [await keep(createProcessProvisioner(processes))] : [];
+    const engines = here.map((units): [string, Provisioner] => [units.name, units]);
+    const provisioner = createEngines(new Map([...engines, ...(await clusters)]));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
@@ -172,7 +178,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   });
 
   const routing = reading.then(() => openRouter(config, options, { opened, user, closers }));
-  const opening = [reading, openEngine(), routing, openGitHost()] as const;
+  const opening = [reading, openEngine(), routing, openGitHost(), clusters] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
@@ -240,18 +246,6 @@ async function openRouter(
 }
 
 type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
-
-/** That of this machine is the first, where it is wanted. */
-async function openEngines(
-  config: Config,
-  logger: Logger,
-  keep: Keep,
-  processes: () => Promise<Provisioner>,
-): Promise<Engines> {
-  const here = config.processEngine ? [await keep(processes())] : [];
-  const clusters = await openClusters(config, logger, keep);
-  return createEngines(new Map([...here.map((units): [string, Provisioner] => [units.name, units]), ...clusters]));
-}
 
 /** Most servers have none, and load nothing of it. */
 async function openClusters({ engines }: Config, logger: Logger, keep: Keep): Promise<[string, Provisioner][]> {

@@ -217,6 +217,23 @@ it('takes units for running when the cluster is not reached at the start, and he
   expect((await provisioner.ready(IDS[0], SERVES, NEVER))?.port).toBe(8080);
 });
 
+it('lists what there is from the moment it is opened, and misses no death until it takes up its units', async () => {
+  const first = control();
+  const handle = await first.provisioner.ensure(unit(IDS[0]));
+  await first.provisioner.ready(IDS[0], SERVES, NEVER);
+  await first.provisioner.close();
+  await expect.poll(() => cluster.server.watchCount).toBe(0);
+  const { provisioner, exits } = control();
+  await expect.poll(() => cluster.server.watchCount).toBe(2);
+  await cluster.kill(pods()[0]?.metadata.name ?? '');
+  const restarts = (): (number | undefined)[] =>
+    pods().map(({ status }) => status?.containerStatuses?.[0]?.restartCount);
+  await expect.poll(restarts).toEqual([1]);
+  await provisioner.recover(new Map([[IDS[0], handle]]));
+  const back = (await provisioner.comebacks()).map(({ id }) => id);
+  await expect.poll(() => [...back, ...exits.map(({ id }) => id)]).toEqual([IDS[0]]);
+});
+
 it('tells of units as unknown while the cluster is away that it knew before, and of what they do as soon as it is back', async () => {
   const { provisioner } = control();
   await provisioner.ensure(unit(IDS[0]));

@@ -95,6 +95,7 @@ class KubernetesProvisioner implements Provisioner {
       ...{ client, groups: this.#groups, installation: settings.installation, logger, onExit },
       ...(reachedMs !== undefined && { reachedMs }),
     });
+    this.#pods.begin(settings.namespace);
     this.#reader = new UnitReader(client, this.#pods);
     this.#usage = new UsageReader(client, logger);
   }

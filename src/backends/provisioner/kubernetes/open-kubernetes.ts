@@ -1,4 +1,4 @@
-/** From what an operator says of a cluster to its engine. Nobody is asked yet: a cluster that is away does not hold up the start. */
+/** From what an operator says of a cluster to its engine. Nobody is waited for: a cluster that is away does not hold up the start. */
 import type { Logger } from '../../../lib/logger.ts';
 import { type ClusterAccess, AccessProblem } from '../../../kubernetes/access.ts';
 import { KubernetesClient } from '../../../kubernetes/client.ts';

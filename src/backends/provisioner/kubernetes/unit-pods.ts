@@ -57,6 +57,11 @@ export class UnitPods {
     this.#assignment = new PodAssignment({ ...options, isGone });
   }
 
+  /** Listing what is there takes a while where that is much, so a start begins it long before it needs it. */
+  begin(namespace: string): void {
+    this.#opened(namespace);
+  }
+
   /** Resolves when everything that is there is known. Throws PlatformError `unavailable` when that takes too long; it is tried on. */
   async view(namespace: string): Promise<NamespaceView> {
     const view = this.#opened(namespace);
