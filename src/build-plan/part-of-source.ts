@@ -1,6 +1,6 @@
 /** An app that is one directory of its source, and needs the rest of it to be built. */
 import type { AppFiles } from './app-files/app-files.ts';
-import type { Language, SectionOptions } from './language.ts';
+import type { AppDeclaration, Language, PlanParts, SectionOptions } from './language.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
 /** Must all of the source stay for this directory of it to be built? `directory`: relative, without `..`. */
@@ -44,5 +44,36 @@ export function fromDirectory(directory: string, appFiles: AppFiles, options: Se
       processes &&
       Object.fromEntries(Object.entries(processes).map(([name, command]) => [name, inDirectory(directory, command)])),
     release: moved(appFiles.release),
+  };
+}
+
+/** What is set for an app that is a directory, as that directory by itself says it. */
+export function asIfAlone(asked: AppDeclaration): AppDeclaration {
+  const start = inDirectory(asked.directory, '');
+  const processes =
+    asked.processes &&
+    Object.fromEntries(
+      Object.entries(asked.processes).map(([name, command]) => [
+        name,
+        command.startsWith(start) ? command.slice(start.length) : command,
+      ]),
+    );
+  return { ...asked, directory: '', processes };
+}
+
+/** The plan of a directory by itself, carried out within the whole source. */
+export function planWithin(directory: string, parts: PlanParts): PlanParts {
+  const { steps = [], path = [], processes = {} } = parts;
+  return {
+    ...parts,
+    title: `${parts.title}, the directory ${directory}`,
+    steps: steps.map((step) => ({ ...step, directory })),
+    path: path.map((each) => `${directory}/${each}`),
+    processes: Object.fromEntries(
+      Object.entries(processes).map(([name, { command, from }]) => [
+        name,
+        { command: inDirectory(directory, command), from },
+      ]),
+    ),
   };
 }

@@ -175,7 +175,11 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     files: {
       'package.json': '{}',
       'a.js': '',
-      'railpack.json': json({ deploy: { startCommand: 'node a.js' }, steps: { build: { commands: ['make'] } } }),
+      'railpack.json': `{
+        "$schema": "https://schema.railpack.com", // with comments
+        "deploy": { "startCommand": "node a.js" }, /* of both kinds */
+        "steps": { "build": { "commands": ["make"] } },
+      }`,
     },
     web: 'node a.js',
     says: 'railpack.json: steps',

@@ -67,7 +67,7 @@ async function processes(files: SourceFiles): Promise<Record<string, PlannedProc
 }
 
 async function tools(files: SourceFiles): Promise<Tool[]> {
-  const available = ['echo', '["97.1.0", "97.2.0", "98.0.0"]'];
+  const available = ['echo', '["96.9.8", "96.9.10", "97.1.0", "97.2.0", "98.0.0"]'];
   const download = { available, install: ['mkdir', '-p', '{directory}/bin/{version}'], bin: 'bin' };
   const seeds = { files: { 'note.txt': 'written first' } };
   const all: Tool[] = [

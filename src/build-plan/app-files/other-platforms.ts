@@ -106,8 +106,8 @@ async function render(files: SourceFiles): Promise<Said | null> {
 
 async function railpack(files: SourceFiles): Promise<Said | null> {
   const file = 'railpack.json';
-  const content = await files.json(file);
-  if (content === undefined) return null;
+  const content = await files.foreignJson(file);
+  if (content === null) return null;
   const more = ['packages', 'buildAptPackages', 'steps'].filter((key) => valueAt(content, [key]) !== undefined);
   return { file, start: valueAt(content, ['deploy', 'startCommand']), more };
 }

@@ -14,6 +14,8 @@ const BEGINNING_BYTES = 256 * 1024;
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
 const MAX_ALIASES = 100;
+/** The string is its first group. */
+const STRING_OR_COMMENT = /("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[^]*?\*\//g;
 
 export interface FoundLine {
   readonly file: string;
@@ -139,13 +141,12 @@ export class SourceFiles {
 
   /** A YAML file of another program's; null when there is none, or nothing that can be read, for nothing depends on it. */
   async foreignYaml(path: string): Promise<unknown> {
-    const text = await this.beginning(path);
-    if (text === null || beyondYamlBounds(text) !== null) return null;
-    try {
-      return parseYaml(text, { logLevel: 'silent', maxAliasCount: MAX_ALIASES }) as unknown;
-    } catch {
-      return null;
-    }
+    return foreignData(await this.beginning(path));
+  }
+
+  /** A JSON file of another program's, which may hold comments and commas too many; null as above. */
+  async foreignJson(path: string): Promise<unknown> {
+    return foreignData((await this.beginning(path))?.replace(STRING_OR_COMMENT, '$1') ?? null);
   }
 
   async #match(base: string, parts: readonly string[]): Promise<string[]> {
@@ -182,4 +183,14 @@ function unreadable(path: string, format: string, reason: string): Failure {
   return new Failure('invalid_config', `${path} is not valid ${format}: ${reason.replace(/\.$/, '')}.`, {
     hint: `Correct ${file} and push again.`,
   });
+}
+
+/** YAML, of which JSON is a part. */
+function foreignData(text: string | null): unknown {
+  if (text === null || beyondYamlBounds(text) !== null) return null;
+  try {
+    return parseYaml(text, { logLevel: 'silent', maxAliasCount: MAX_ALIASES }) as unknown;
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,4 @@
-import { HEAD_MORE, HeadReader } from '../http/head-reader.ts';
+import { HEAD_MORE, HEAD_TOO_LARGE, HeadReader } from '../http/head-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { parseResponseHead, type ResponseHead } from '../http/response-head.ts';
@@ -14,6 +14,7 @@ export class AnswerHeads {
   readonly #client: Requester;
   readonly #request: RequestHead;
   readonly #requestId: string;
+  readonly #headBytes: number;
   readonly #reader: HeadReader;
   #interims = 0;
 
@@ -21,6 +22,7 @@ export class AnswerHeads {
     this.#client = client;
     this.#request = request.head;
     this.#requestId = request.requestId;
+    this.#headBytes = headBytes;
     this.#reader = new HeadReader(headBytes, 0);
   }
 
@@ -29,6 +31,7 @@ export class AnswerHeads {
     for (let from = 0; from < size; from = this.at) {
       const stop = this.#reader.read(bytes, from, size);
       if (stop === HEAD_MORE) return null;
+      if (stop === HEAD_TOO_LARGE) return new Refusal(502, `The head is longer than ${this.#headBytes} bytes.`);
       if (stop < 0) return new Refusal(502, 'The head is malformed.');
       this.at = stop;
       const head = parseResponseHead(this.#reader.text, this.#request.method);

@@ -244,7 +244,7 @@ export class Exchange implements Applicant, ClientUser {
     const head = this.#heads.read(bytes, size);
     if (head === null) return -1;
     if (head instanceof Refusal) {
-      this.#fail(502, 'The app sent an answer that is not valid HTTP.');
+      this.#fail(502, `The app sent an answer that is not valid HTTP. ${head.reason}`);
       return -1;
     }
     if (head.status === 101) {

@@ -23,6 +23,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
   '/both': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   '/excess': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged',
+  '/long': `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(60_000)}\r\nContent-Length: 2\r\n\r\nok`,
   '/not-http': 'SSH-2.0-nothing\r\n\r\n',
   '/unasked': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
 };
@@ -178,10 +179,16 @@ describe('forwarding', () => {
     expect(await ask('/hints')).toMatch(/^HTTP\/1\.1 103 Early Hints\r\nLink: <\/a\.css>\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
-  it.each(['/both', '/not-http', '/unasked'])('answers 502 for the answer %s', async (path) => {
+  it.each([
+    ['/both', 'not valid HTTP. '],
+    ['/not-http', 'The status line is malformed.'],
+    ['/long', 'The head is longer than 32768 bytes.'],
+    ['/unasked', ''],
+  ])('answers 502 for the answer %s, and why', async (path, why) => {
     const answer = await ask(path);
     expect(answer).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
     expect(answer).toContain('app: blog');
+    expect(answer).toContain(why);
   });
 
   it('never gives the next request what a unit sent too much', async () => {

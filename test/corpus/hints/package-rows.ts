@@ -49,6 +49,19 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     ],
     page,
   },
+  'a bundler that needs a hash of an older Node': {
+    from: ADVICE,
+    cause: 'build_failed',
+    needs: ['npm'],
+    files: {
+      'server.js': nodeServer('"mended"'),
+      'bundle.js': 'require("crypto").createHash("md4");\n',
+      'package.json': json({ scripts: { build: 'node bundle.js', start: 'node server.js' } }),
+    },
+    hint: 'A bundler of this app (webpack 4 or older) needs a hash that Node has refused since version 17. Ask for an older Node, with "engines": { "node": "16" } in package.json, commit and push again; or allow the hash and push again: tancho env set NODE_OPTIONS=--openssl-legacy-provider',
+    follow: [{ tancho: {} }],
+    page,
+  },
   'a package that is nowhere': {
     from: ADVICE,
     cause: 'build_failed',

@@ -43,6 +43,14 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: SERVER }],
     page,
   },
+  'a program that is done': {
+    from: READY,
+    cause: 'exited',
+    files: { 'server.js': 'console.log("sent all letters");\n' },
+    hint: 'What answers requests has to go on running and listen on $PORT; what is done and ends is not to be called "web" in the Procfile.',
+    follow: [{ edit: SERVER }],
+    page,
+  },
   'a server that ends without a word': {
     from: READY,
     cause: 'exited',
@@ -101,7 +109,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     cause: 'wrong_interface',
     env: ONE_NETWORK,
     files: { 'server.js': LISTENING_ON("process.env.PORT, '127.0.0.9'") },
-    hint: 'Listen on 0.0.0.0 (or 127.0.0.1), not on one network card.',
+    hint: 'Listen on 0.0.0.0 (or 127.0.0.1), not on one network card, nor for IPv6 alone.',
     follow: [{ edit: { 'server.js': SERVER['server.js'].replace('process.env.PORT', "process.env.PORT, '0.0.0.0'") } }],
     page,
   },

@@ -221,6 +221,19 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect((failure as Failure).code).toBe('wrong_interface');
     });
 
+    it('is told apart when it takes connections over IPv6 only', async ({ skip }) => {
+      if (!world.sandbox.networks) skip('networks are shared here');
+      const listen = 'require("net").createServer().listen({ port: process.env.PORT, host: "::", ipv6Only: true })';
+      const unit = spec(`node -e '${listen}'`, { listens: true });
+      await world.provisioner.ensure(unit);
+      const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
+      const failure = await world.provisioner.ready(unit.id, check, NEVER).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: 'wrong_interface',
+        message: expect.stringContaining('only for IPv6') as string,
+      });
+    });
+
     it('serves on whatever port it has chosen, where its network is its own', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const listen = (port: number): string => `require("net").createServer().listen(${port});`;

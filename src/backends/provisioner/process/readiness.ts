@@ -205,7 +205,8 @@ class Wait {
   /** Where it serves instead, in a network of its own, once it has done so for a while. */
   async #otherAddress(now: number): Promise<Reached | null> {
     const { address: host, exposed = [] } = this.#unit;
-    const port = host === null || this.#listeners === null ? null : otherPort(this.#listeners, exposed);
+    const found = host === null || this.#listeners === null ? null : otherPort(this.#listeners, exposed);
+    const port = found === this.#unit.port ? null : found;
     if (port !== this.#other?.port) this.#other = port === null ? null : { port, since: now };
     if (host === null || this.#other === null || now - this.#other.since < OTHER_PORT_GRACE_MS) return null;
     const { port: other } = this.#other;
@@ -237,17 +238,20 @@ class Wait {
   #wrongPlace(port: number): Listener | null {
     const all = (this.#listeners?.own ?? []).filter((listener) => !SIDE_PORTS.has(listener.port));
     const onPort = all.filter((listener) => listener.port === port);
-    if (onPort.some(({ reach }) => reach !== 'other')) return null;
+    // In a network of its own one for IPv6 that takes no connection over IPv4 does not begin to later.
+    const isOwn = this.#unit.address !== null;
+    if (onPort.some(({ reach, family }) => reach !== 'other' && !(isOwn && family === 6))) return null;
     return onPort[0] ?? all[0] ?? null;
   }
 
   async #misplaced(port: number, wrong: Listener): Promise<Failure> {
     const name = this.#unit.process;
     if (wrong.port === port) {
+      const only = wrong.reach === 'other' ? 'on an address from which' : 'for IPv6, over which';
       return this.#failure(
         'wrong_interface',
-        `The process "${name}" listens on port ${port}, but only on an address from which the platform cannot reach it.`,
-        'Listen on 0.0.0.0 (or 127.0.0.1), not on one network card.',
+        `The process "${name}" listens on port ${port}, but only ${only} the platform cannot reach it.`,
+        'Listen on 0.0.0.0 (or 127.0.0.1), not on one network card, nor for IPv6 alone.',
       );
     }
     return this.#failure(
@@ -324,6 +328,8 @@ class Wait {
   }
 }
 
+const DONE =
+  'What answers requests has to go on running and listen on $PORT; what is done and ends is not to be called "web" in the Procfile.';
 const NO_EXIT = { code: null, signal: null, outOfMemory: false };
 
 async function whereNamed(unit: Candidate, port: number): Promise<string> {
@@ -357,11 +363,9 @@ function exitFailure(unit: Candidate, { exit, lines, when }: Ended): Failure {
     });
   }
   const how = code !== null ? `with code ${code}` : signal !== null ? `by signal ${signal}` : '(code unknown)';
-  const hint = [
-    lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
-    'the command locally with the same environment.',
-    imageAdvice(unit) ?? '',
-  ];
+  const more = lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try';
+  const advice = `${more} the command locally with the same environment.`;
+  const hint = [code === 0 ? DONE : advice, imageAdvice(unit) ?? ''];
   const text = `The process "${process}" ended ${how} ${when}.`;
   return new Failure('exited', text, { hint: hint.join(' ').trim(), lines, exitCode: code });
 }

@@ -2,6 +2,7 @@
 import { withoutTrailing } from '../../../lib/without-trailing.ts';
 import type { PlannedProcess, PlanProblem, Step, Tool } from '../../build-plan.ts';
 import { type AppDeclaration, type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { asIfAlone, planWithin } from '../../part-of-source.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { FILES_BEFORE_MODULES, noModule } from './before-modules.ts';
@@ -41,9 +42,21 @@ export const go: Language = {
     { command: ['go', 'env', 'GOPROXY'], into: { variable: 'GOPROXY' } },
     { command: ['go', 'env', 'GOSUMDB'], into: { variable: 'GOSUMDB' } },
   ],
+  isPart,
   detect,
-  plan,
+  plan: async (files, asked) => {
+    const { directory } = asked;
+    if (directory === '') return plan(files, asked);
+    return planWithin(directory, await plan(files.below(directory), asIfAlone(asked), files));
+  },
 };
+
+/** A module of a workspace, or one that takes another from beside it. */
+async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
+  if (!(await files.exists(`${directory}/go.mod`)) || (await files.exists(`${directory}/package.json`))) return false;
+  if (await files.hasLine(`${directory}/go.mod`, /=>\s*\.\.\//)) return true;
+  return (await files.exists('go.work')) && (await membersOf(files)).includes(directory);
+}
 
 /** A module without code holds the tools of a source in another language. */
 async function detect(files: SourceFiles): Promise<Detection | null> {
@@ -55,12 +68,14 @@ async function detect(files: SourceFiles): Promise<Detection | null> {
   return { ...found, strength: 'page' };
 }
 
-async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
+/** `top`: of the workspace, if there is one. */
+async function plan(files: SourceFiles, asked: AppDeclaration, top = files): Promise<PlanParts> {
   const manifest = await files.find('go.work', 'go.mod');
   if (manifest === null) return { title: 'Go', tools: [GO], problems: [await noModule(files, asked.app)] };
   const found = await findPrograms(files, manifest === 'go.work' ? await membersOf(files) : ['']);
   const { built, served, problems } = await choosePrograms(files, found, asked);
-  const sums = manifest === 'go.mod' ? await missingSums(files) : null;
+  // Modules of a workspace take each other from beside them.
+  const sums = manifest === 'go.mod' && !(await top.exists('go.work')) ? await missingSums(files) : null;
   return {
     title: manifest === 'go.work' ? 'Go workspace' : 'Go',
     tools: [{ ...GO, wanted: await goVersion(files, manifest) }],

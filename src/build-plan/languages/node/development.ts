@@ -28,7 +28,11 @@ const MAX_COMMAND = 4_096;
 /** Why they stay: `"npm start" runs nest, from the development package @nestjs/cli`; null when they may go. */
 export function whyDevelopmentStays(commands: readonly string[], packageJson: PackageJson): string | null {
   for (const command of commands) {
-    for (const line of withCalledScripts([command], packageJson)) {
+    const lines = withCalledScripts([command], packageJson);
+    const { build } = packageJson.scripts;
+    // Whatever programs it runs, they may take any of them.
+    if (build !== undefined && lines.includes(build)) return `"${command}" runs the script build`;
+    for (const line of lines) {
       for (const word of line.slice(0, MAX_COMMAND).split(/[\s;&|()'"=,]+/)) {
         const name = developmentPackage(word, packageJson);
         if (name !== null) return `"${command}" runs ${programOf(word)}, from the development package ${name}`;

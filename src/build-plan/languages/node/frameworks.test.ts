@@ -206,6 +206,7 @@ describe('development packages', () => {
     ['npm run serve', { serve: 'tsx main.ts' }],
     ['node dist/main.js', { prestart: 'tsc' }],
     ['./node_modules/.bin/tsx main.ts', {}],
+    ['npm run build && node server.js', { build: 'node scripts/build.js' }],
   ])('that "%s" needs are not removed: %j', async (start, more) => {
     const found = await made(start, more);
     expect([pruned(found), found.notes[0]]).toEqual([false, expect.stringMatching(/^Development packages stay: /)]);

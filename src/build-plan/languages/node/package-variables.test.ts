@@ -17,4 +17,7 @@ it('pnpm starts scripts without installing anything before', async () => {
   const { plan } = await planSource({ app: 'shop', platform: 'nodejs', languages: LANGUAGES, files });
   const name = 'pnpm_config_verify_deps_before_run';
   expect(plan.environment).toContainEqual({ name, value: 'false', scope: 'build' });
+  // What a build adds comes into the store of the installation.
+  const store = { name: 'npm_config_store_dir', value: '{downloads}/pnpm', scope: 'build' };
+  expect(plan.environment).toContainEqual(store);
 });

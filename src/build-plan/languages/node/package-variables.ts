@@ -35,6 +35,8 @@ export function packageVariables({ kind, program, isPnp }: PackageManager): Vari
       ? [
           build('npm_config_manage_package_manager_versions', 'false'),
           build('pnpm_config_verify_deps_before_run', 'false'),
+          // As by the step that installs: a build that adds a package may take no other store (SvelteKit's adapter-auto does).
+          ...['npm_config', 'pnpm_config'].map((prefix) => build(`${prefix}_store_dir`, '{downloads}/pnpm')),
         ]
       : []),
   ];

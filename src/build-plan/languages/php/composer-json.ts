@@ -36,6 +36,7 @@ const EVERYWHERE = new Set([
   'posix',
   'pcntl',
   'random',
+  'libxml',
 ]);
 
 /** Throws Failure `invalid_config`. */

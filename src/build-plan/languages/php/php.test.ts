@@ -53,6 +53,13 @@ it('extensions that the code asks for are looked for before anything is installe
   expect(tool?.install['apt-get']).toBe('apt-get install -y php-cli php-xml php-intl');
 });
 
+it('extensions are installed by the names of their packages, and looked for by their own', async () => {
+  const require = { 'ext-libxml': '*', 'ext-xmlreader': '*', 'ext-zend-opcache': '*', 'ext-pdo_sqlite': '*' };
+  const [tool] = (await plan({ require }, { 'index.php': '' })).tools;
+  expect(tool?.check?.[1]).toContain('["pdo_sqlite","xmlreader","Zend OPcache"]');
+  expect(tool?.install['apt-get']).toBe('apt-get install -y php-cli php-sqlite3 php-xml php-opcache');
+});
+
 it.each([
   ['>=8.1', '8.2.0', '8.0.0'],
   ['^7.4 || ^8.0', '8.2.0', '9.0.0'],

@@ -112,15 +112,22 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
   };
 }
 
+/** Extensions that a package of another name brings; those for databases are called as their package is, behind `pdo_`. */
+const PACKAGE_OF: Readonly<Record<string, string>> = {
+  ...{ dom: 'xml', simplexml: 'xml', xmlreader: 'xml', xmlwriter: 'xml', xsl: 'xml' },
+  ...{ mysqli: 'mysql', pdo_sqlite: 'sqlite3', 'zend-opcache': 'opcache' },
+};
+/** What PHP itself calls them. */
+const LOADED_AS: Readonly<Record<string, string>> = { 'zend-opcache': 'Zend OPcache' };
+
 /** That it lacks an extension is known before anything is installed. */
 function phpTool({ wanted, extensions }: ComposerJson): Tool {
   if (extensions.length === 0) return { ...PHP, wanted };
-  const has = `foreach (${JSON.stringify(extensions)} as $name) if (!extension_loaded($name)) exit(1);`;
+  const loaded = extensions.map((name) => LOADED_AS[name] ?? name);
+  const has = `foreach (${JSON.stringify(loaded)} as $name) if (!extension_loaded($name)) exit(1);`;
   const install = Object.entries(PHP.install).map(([manager, command]) => {
     const names =
-      manager === 'brew'
-        ? []
-        : extensions.map((name) => `php-${name === 'dom' || name === 'simplexml' ? 'xml' : name.replace(/^pdo_/, '')}`);
+      manager === 'brew' ? [] : extensions.map((name) => `php-${PACKAGE_OF[name] ?? name.replace(/^pdo_/, '')}`);
     return [manager, [command, ...new Set(names)].join(' ')];
   });
   return { ...PHP, wanted, check: ['-r', has], install: Object.fromEntries(install) as Record<string, string> };

@@ -9,6 +9,7 @@ import {
   programProblem,
   servingProgram,
 } from '../compiled-programs.ts';
+import { asIfAlone, planWithin } from '../../part-of-source.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { type Crate, type Crates, readCrates, table } from './crates.ts';
 import { lockWarning } from './lock-file.ts';
@@ -52,14 +53,27 @@ export const rust: Language = {
   signs: ['Cargo.toml'],
   tools: [CARGO, LINKER],
   inherit: [...NETWORK_VARIABLES, 'CARGO_HTTP_CAINFO', 'CARGO_HTTP_PROXY'],
+  isPart,
   detect: (files) => firstSign(files, { manifest: ['Cargo.toml'] }),
-  plan,
+  plan: async (files, asked) => {
+    const { directory } = asked;
+    if (directory === '') return plan(files, asked);
+    const parts = await plan(files.below(directory), asIfAlone(asked), files);
+    return planWithin(directory, parts);
+  },
 };
 
-async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
+/** A package that takes something from its workspace, or from a package beside it. */
+async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
+  if (await files.exists(`${directory}/package.json`)) return false;
+  return files.hasLine(`${directory}/Cargo.toml`, /\bworkspace\s*=\s*true\b|\bpath\s*=\s*["']\.\.\//);
+}
+
+/** `top`: of the workspace, where the lock file is. */
+async function plan(files: SourceFiles, asked: AppDeclaration, top = files): Promise<PlanParts> {
   const all = await readCrates(files);
   const { wanted, warnings } = await rustVersion(files, all);
-  const isLocked = await files.exists('Cargo.lock');
+  const isLocked = (await files.exists('Cargo.lock')) || (await top.exists('Cargo.lock'));
   const stale = await lockWarning(files, all);
   const built = builtOf(all, asked);
   const served = servedOf(built, asked);

@@ -35,6 +35,7 @@ it.each([
     /could not find the address.*no fault of the code/,
   ],
   ['npm error code ECONNREFUSED', /could not reach.*no fault of the code/],
+  ['  cause: client error (Connect)', /could not reach.*no fault of the code/],
   ['dial tcp 142.250.1.1:443: i/o timeout', /could not reach.*no fault of the code/],
   ['Failed to fetch `Geist` from Google Fonts.', /fonts in the app/],
   ['request to https://fonts.googleapis.com/css2?family=Inter failed', /fonts in the app/],
@@ -43,6 +44,12 @@ it.each([
   [
     'frontend/assets.go:11:12: pattern dist/*: no matching files found',
     /^frontend\/assets\.go takes dist\/\* into the program, .*git add -f/,
+  ],
+  ["  code: 'ERR_OSSL_EVP_UNSUPPORTED'", /"node": "16".*--openssl-legacy-provider/],
+  ['Error: error:0308010C:digital envelope routines::unsupported', /"node": "16"/],
+  [
+    'Alternatively, you can run Composer with `--ignore-platform-req=ext-xml` to temporarily ignore these required extensions.',
+    /^A package needs the extension xml of PHP.*php-xml/,
   ],
   ['npm error code E503', /out of order/],
   ['npm error code E404', /^A package is not there.*\(\$\{NPM_TOKEN\}\)/],

@@ -40,7 +40,7 @@ const KNOWN: readonly Known[] = [
       'The server could not find the address of a registry or repository: this is no fault of the code. Push again; if it stays so, an operator has to look at the name resolution of the server, or at the registry or proxy that is set for it.',
   },
   {
-    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ESOCKETTIMEDOUT)\b|Failed to establish a new connection|Read timed out|i\/o timeout|TLS handshake timeout/,
+    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ESOCKETTIMEDOUT)\b|Failed to establish a new connection|Read timed out|client error \(Connect\)|i\/o timeout|TLS handshake timeout/,
     isNetwork: true,
     advice:
       'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
@@ -65,6 +65,16 @@ const KNOWN: readonly Known[] = [
     says: /^(\S{1,200}\.go):\d+:\d+: pattern (\S{1,200}): no matching files found/,
     advice: ([file = '', pattern = '']) =>
       `${file} takes ${pattern} into the program, and the source has nothing there, which mostly is what a front end is built to. Build it, add what it makes (git add -f), commit and push again; or build by a Dockerfile, where there is one.`,
+  },
+  {
+    says: /\bERR_OSSL_EVP_UNSUPPORTED\b|error:0308010C:digital envelope routines::unsupported/,
+    advice:
+      'A bundler of this app (webpack 4 or older) needs a hash that Node has refused since version 17. Ask for an older Node, with "engines": { "node": "16" } in package.json, commit and push again; or allow the hash and push again: tancho env set NODE_OPTIONS=--openssl-legacy-provider',
+  },
+  {
+    says: /--ignore-platform-req=ext-([\w-]{1,40})/,
+    advice: ([name = '']) =>
+      `A package needs the extension ${name} of PHP, which this server does not have: this is no fault of the code. Ask the operator to install it (apt-get install -y php-${name}), then push again.`,
   },
   {
     says: /npm error code E5\d\d|ERR_PNPM_FETCH_5\d\d|error .*Request failed "5\d\d|HTTP error 5\d\d|50[0-4] (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)/,

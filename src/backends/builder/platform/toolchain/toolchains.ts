@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { maxSatisfying, satisfies } from 'semver';
+import { maxSatisfying, satisfies, valid } from 'semver';
 import { Failure } from '../../../../domain/failure.ts';
 import { diskUsage } from '../../../../lib/disk-usage.ts';
 import { randomHex } from '../../../../lib/ids.ts';
@@ -84,7 +84,8 @@ export class Toolchains {
       if (fetched === null || context.signal.aborted) throw error;
       return [fetched];
     });
-    const version = maxSatisfying(versions, range);
+    // A registry need not have every release: a later one with only corrections stands in for it.
+    const version = maxSatisfying(versions, range) ?? (valid(range) && maxSatisfying(versions, `~${range}`));
     if (version === null) throw noVersion(tool, range, installed, versions);
     const { install, companions = [], files: seeds = {}, bin } = download;
     const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
