@@ -54,7 +54,7 @@ it.for(SLOW ? (['bubblewrap', 'user', 'plain'] as const) : (['bubblewrap'] as co
     const level = await openLevel(name, 'shared');
     if (typeof level === 'string') return skip(level);
     const world = await createProcessWorld(level);
-    const rig = await EdgeRig.start();
+    const rig = await EdgeRig.start({ timeouts: { unreachedMs: 0 } });
     try {
       world.addSlug('slug2');
       const victim = specOf('blog', 'slug1', world.commands.serve);

@@ -147,7 +147,7 @@ export class Exchange implements Applicant, ClientUser {
 
   unitWithdrawn(): void {
     this.#search.leave();
-    this.#dispatch(false);
+    this.#dispatch(this.#lost !== null);
   }
 
   get clientGroup(): string {
@@ -300,10 +300,10 @@ export class Exchange implements Applicant, ClientUser {
     this.#client.exchangeDone(answer.keepAlive && this.#upload.done);
   }
 
-  /** The connection could not be made; another target may take it. */
+  /** The connection could not be made; another target may take it. Units that end together close their kept connections together. */
   #unreachable(): void {
     this.#search.refused();
-    this.#dispatch(false);
+    this.#dispatch(this.#lost !== null);
   }
 
   /** The unit went away before the first byte of an answer. */

@@ -1,5 +1,6 @@
 /** What apps can have done with their requests: seen by raw clients, with real units behind. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Route, RouteRules, Target } from '../../domain/routes/router.ts';
 import { EdgeRig, type RigSettings } from '../../../test/support/edge-rig.ts';
@@ -31,6 +32,31 @@ function unit(name: string): Promise<Target> {
     request.on('data', (chunk: Buffer) => (size += chunk.length));
     request.on('end', () => response.end(`${name} ${size}`));
   });
+}
+
+/** It answers the first request of each connection, and drops it at the second. */
+async function endingUnit() {
+  let [served, dropped] = [false, false];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      served = true;
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      socket.once('data', () => {
+        dropped = true;
+        socket.destroy();
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    target: { unit: `ending-${port}`, host: '127.0.0.1', port },
+    hasServed: () => served,
+    hasDropped: () => dropped,
+    /** Connections that there are stay. */
+    stopListening: () => void server.close(),
+  };
 }
 
 async function start(settings?: RigSettings): Promise<void> {
@@ -70,6 +96,52 @@ describe('maintenance', () => {
     await start();
     await route({ maintenance: { page: '' } }, await unit('one'));
     expect(await post('Content-Length: 1000000', '')).toMatch(/^HTTP\/1\.1 503 /);
+  });
+});
+
+describe('requests whose units all refuse the connection', () => {
+  it('wait for a table with others, body and all, and go by that', async () => {
+    await start({ timeouts: { unreachedMs: 120_000 } });
+    const [one, two] = [await unit('one'), await unit('two')];
+    await Promise.all([rig.kill(one), rig.kill(two)]);
+    await route(undefined, one, two);
+    const answers = Promise.all([get(), post('Content-Length: 3', 'abc')]);
+    await until(() => open === 2, { what: 'two requests to wait' });
+    // One that changes nothing for them.
+    await route(undefined, one, two);
+    await until(() => open === 2, { what: 'both to wait again' });
+    await route(undefined, await unit('late'));
+    expect((await answers).map((answer) => answer.slice(-6))).toEqual(['late 0', 'late 3']);
+    expect(await rig.plane.traffic('blog')).toMatchObject({ requests: 2, failures: 0 });
+  });
+
+  it('wait also when the first to be asked has ended under a kept connection, and others with it', async () => {
+    await start({ timeouts: { unreachedMs: 120_000 } });
+    const ending = [await endingUnit(), await endingUnit(), await endingUnit()];
+    await route(undefined, ...ending.map(({ target }) => target));
+    while (ending.some(({ hasServed }) => !hasServed())) await get();
+    for (const { stopListening } of ending) stopListening();
+    const answer = get();
+    await until(() => open === 1, { what: 'a request to wait' });
+    await until(() => ending.some(({ hasDropped }) => hasDropped()), { what: 'a unit to end under it' });
+    await route(undefined, await unit('late'));
+    expect(await answer).toContain('late 0');
+    expect((await rig.plane.traffic('blog')).failures).toBe(0);
+  });
+
+  it('are answered 502 and count as failures when their time is over, or too many wait', async () => {
+    await start({ timeouts: { unreachedMs: 100 }, limits: { heldPerApp: 1 } });
+    const gone = await unit('gone');
+    await rig.kill(gone);
+    await route(undefined, gone);
+    for (const answer of await Promise.all([get(), get(), get()])) expect(answer).toMatch(/^HTTP\/1\.1 502 /);
+    expect(await rig.plane.traffic('blog')).toMatchObject({ requests: 3, failures: 3 });
+  });
+
+  it('are answered at once where a unit has seen them', async () => {
+    await start({ timeouts: { unreachedMs: 120_000 } });
+    await route(undefined, await rig.rawUnit((socket) => socket.once('data', () => socket.destroy())));
+    expect(await get()).toMatch(/^HTTP\/1\.1 502 /);
   });
 });
 

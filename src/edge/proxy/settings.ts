@@ -33,6 +33,8 @@ export interface Timeouts {
   /** A client of HTTP/2 that is never quiet is asked to leave after so long. */
   readonly leaveMs: number;
   readonly connectMs: number;
+  /** From the beginning of a request whose app's units all refuse connections: so long it may wait for a table with others. */
+  readonly unreachedMs: number;
   /** In the queue of a target. */
   readonly queueMs: number;
   /** From the whole request to the head of its answer. */
@@ -93,6 +95,7 @@ export const DEFAULT_SETTINGS: EdgeProxySettings = {
     quietMs: 100,
     leaveMs: 10_000,
     connectMs: 5_000,
+    unreachedMs: 15_000,
     queueMs: 10_000,
     answerMs: 60_000,
     stallMs: 60_000,

@@ -10,6 +10,13 @@ import type { UnitConnection } from './unit-connection.ts';
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'PROPFIND', 'REPORT', 'SEARCH']);
 
+interface Hold {
+  readonly forMs: number;
+  /** The answer where no more may wait. */
+  readonly tooMany: RefusedRequest;
+  readonly tooLate: RefusedRequest;
+}
+
 /** Which unit is asked next on behalf of one request; it counts as in flight there from then until leave(). */
 export class UnitSearch {
   /** By the newest table looked at. */
@@ -18,11 +25,15 @@ export class UnitSearch {
   timedOut = false;
   /** Milliseconds for which the request may wait for the app to be served again; 0: it does not. */
   heldForMs = 0;
+  /** The answer when it may wait no longer. */
+  tooLate = BUSY;
   readonly idempotent: boolean;
   readonly #plane: Plane;
   readonly #request: RoutedRequest;
   /** Where it waits. */
   #heldBy = '';
+  /** A unit has refused a connection. */
+  #isRefused = false;
   #pool: TargetPool | null = null;
   #tried: Set<TargetPool> | null = null;
 
@@ -43,18 +54,20 @@ export class UnitSearch {
     if (route === null) return noApp(host, this.#plane.table);
     this.route = route;
     this.heldForMs = 0;
+    this.tooLate = BUSY;
     if (route.rules !== null) {
       const refusal = maintenanceRefusal(route.rules);
       if (refusal !== null) return refusal;
-      if (isHeld(route)) return this.#hold(applicant, route.rules.hold?.seconds ?? 0);
+      if (isHeld(route)) {
+        const forMs = (route.rules.hold?.seconds ?? 0) * 1_000;
+        return this.#hold(applicant, { forMs, tooMany: { ...BUSY, counts: false }, tooLate: HELD_TOO_LONG });
+      }
     }
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
     const pool = this.#sameAsBefore() ?? this.#plane.pools.pick(route.pools, this.#tried);
     if (pool === null) {
       if (route.app === PLATFORM) return { status: 503, detail: route.note, retryAfter: 5, counts: true };
-      return this.timedOut
-        ? failure(504, 'The app did not take the connection in time.')
-        : failure(502, 'The app could not be reached.');
+      return this.#unreached(applicant);
     }
     this.#pool = pool;
     pool.enter();
@@ -70,11 +83,6 @@ export class UnitSearch {
   /** The unit asked last; '' for none. */
   get unit(): string {
     return this.#pool?.target.unit ?? '';
-  }
-
-  /** Why it waits no longer. */
-  get tooLate(): RefusedRequest {
-    return this.heldForMs > 0 ? HELD_TOO_LONG : BUSY;
   }
 
   /** Bytes of a body that the app takes. */
@@ -100,18 +108,34 @@ export class UnitSearch {
     );
   }
 
-  /** Until there is a new table, or its time is over. */
-  #hold(applicant: Applicant, seconds: number): RefusedRequest | null {
-    const leftMs = seconds * 1_000 - (performance.now() - this.#request.begunAt);
-    if (leftMs <= 0) return HELD_TOO_LONG;
-    if (!this.#plane.held.add(this.route.app, applicant)) return { ...BUSY, counts: false };
+  /**
+   * No unit is left to be asked. Where units refuse connections their places may have been taken by others, which this edge learns late when its
+   * server is away: what nobody has seen yet can wait for that, and then asks all units again.
+   */
+  #unreached(applicant: Applicant): RefusedRequest | null {
+    const failed = this.timedOut
+      ? failure(504, 'The app did not take the connection in time.')
+      : failure(502, 'The app could not be reached.');
+    if (!this.#isRefused) return failed;
+    this.#tried = null;
+    const forMs = this.#plane.settings.timeouts.unreachedMs;
+    return this.#hold(applicant, { forMs, tooMany: failed, tooLate: failed });
+  }
+
+  /** Until there is a new table, or its time is over, which is counted from the beginning of the request. */
+  #hold(applicant: Applicant, { forMs, tooMany, tooLate }: Hold): RefusedRequest | null {
+    const leftMs = forMs - (performance.now() - this.#request.begunAt);
+    if (leftMs <= 0) return tooLate;
+    if (!this.#plane.held.add(this.route.app, applicant)) return tooMany;
     this.#heldBy = this.route.app;
+    this.tooLate = tooLate;
     this.heldForMs = leftMs;
     return null;
   }
 
   /** The unit asked last did not take the connection. */
   refused(): void {
+    this.#isRefused = true;
     this.#pool?.refused(this.#plane.deadlines.now);
     this.passOver();
   }

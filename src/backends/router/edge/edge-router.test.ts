@@ -15,7 +15,7 @@ import { EdgeWorld, edgeHome } from './edge-world.ts';
 
 for (const workers of SLOW ? [1, 2] : [2]) {
   routerConformance(`edge, ${workers} worker(s)`, async () => {
-    const { options, remove } = await edgeHome({ workers });
+    const { options, remove } = await edgeHome({ workers, timeouts: { unreachedMs: 100 } });
     const router = await createEdgeRouter(options);
     return {
       router,
