@@ -1,11 +1,32 @@
-/** Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. */
+/**
+ * Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. What has failed, and files that are at their end, are
+ * written at once: a run that is interrupted reports nothing any more.
+ */
 import { writeFileSync } from 'node:fs';
 
 export default class TestReporter {
-  onTestRunEnd(modules, unhandledErrors) {
-    const files = modules.map((module) => countsOf(module));
-    writeFileSync(process.env.TANCHO_TEST_RESULT, JSON.stringify({ files, unhandled: unhandledErrors.length }));
+  #files = new Map();
+
+  onTestCaseResult(test) {
+    if (test.result().state === 'failed') this.#note(test.module);
   }
+
+  onTestModuleEnd(module) {
+    this.#note(module);
+  }
+
+  onTestRunEnd(modules, unhandledErrors) {
+    write({ isWhole: true, files: modules.map(countsOf), unhandled: unhandledErrors.length });
+  }
+
+  #note(module) {
+    this.#files.set(module.id, countsOf(module));
+    write({ isWhole: false, files: [...this.#files.values()], unhandled: 0 });
+  }
+}
+
+function write(result) {
+  writeFileSync(process.env.TANCHO_TEST_RESULT, JSON.stringify(result));
 }
 
 function countsOf(module) {

@@ -7,7 +7,7 @@
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, reportAndExit } from './prepare.mjs';
@@ -16,6 +16,7 @@ import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, repo
 const MOST_AGAIN = 5;
 /** In less nothing is begun in a cluster. */
 const CLUSTER_LEAST_MS = 240_000;
+const CLUSTER_PART = 'scenarios on a real Kubernetes';
 
 try {
   checkTools();
@@ -44,7 +45,10 @@ const types = alone(() => checkTypes({ isQuiet: true })).catch((error) => {
   interrupt();
 });
 
-/** Answers the counts of each file, and how many errors there were outside of every test. Interrupted when `end` comes, if that is not 0. */
+/**
+ * Answers the counts of each file, and how many errors there were outside of every test. Interrupted when `end` comes, if that is not 0: `isWhole`
+ * is false then, and the counts are those until then.
+ */
 async function runTests(args, env = {}, end = 0) {
   const resultFile = join(folder, 'result.json');
   rmSync(resultFile, { force: true });
@@ -66,21 +70,22 @@ async function runTests(args, env = {}, end = 0) {
     child.once('close', (code) => resolve(code ?? 1));
   });
   clearTimeout(timer);
-  try {
-    return { exitCode, ...JSON.parse(readFileSync(resultFile, 'utf8')) };
-  } catch {
-    console.log('The tests did not come to their end.');
-    return { exitCode: 1, files: [], unhandled: 0 };
-  }
+  const result = existsSync(resultFile)
+    ? JSON.parse(readFileSync(resultFile, 'utf8'))
+    : { isWhole: false, files: [], unhandled: 0 };
+  if (!result.isWhole) console.log('The tests did not come to their end.');
+  return { ...result, exitCode: result.isWhole ? exitCode : 1 };
 }
 
 /** As runTests(), and what failed once more, where that is asked for. */
 async function runSteadily(args, env, end) {
   const run = await runTests(args, env, end);
   const failed = run.files.filter((file) => file.failed > 0);
-  if (process.env.TANCHO_TEST_AGAIN !== '1' || run.unhandled > 0 || failed.length === 0 || failed.length > MOST_AGAIN)
-    return run;
+  const isFew = failed.length > 0 && failed.length <= MOST_AGAIN;
+  if (process.env.TANCHO_TEST_AGAIN !== '1' || !run.isWhole || run.unhandled > 0 || !isFew) return run;
   const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env, end);
+  // What has failed and had no second turn has failed.
+  if (!again.isWhole) return { ...run, isWhole: false };
   for (const counts of again.files) {
     const at = run.files.findIndex(({ file }) => file === counts.file);
     if (at < 0) continue;
@@ -102,7 +107,15 @@ async function runInCluster() {
   const built = await buildServers(left() - CLUSTER_LEAST_MS);
   if (typeof built === 'string') return built;
   const run = await runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' }, end);
-  return left() > 0 || run.exitCode === 0 ? run : 'it was not at its end when the time was over';
+  if (run.isWhole || left() > 0) return run;
+  // That the time was over is no failure; what failed before is.
+  const reason = 'it was not at its end when the time was over';
+  return { ...run, exitCode: 0, files: [...run.files, leftOut(reason)] };
+}
+
+/** Of what ran in no cluster. */
+function leftOut(reason) {
+  return { passed: 0, failed: 0, skipped: [{ name: CLUSTER_PART, reason }] };
 }
 
 const args = process.argv.slice(2);
@@ -114,8 +127,7 @@ if (typeErrors !== null) {
 }
 if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
   const inCluster = await runInCluster();
-  if (typeof inCluster === 'string')
-    run.files.push({ passed: 0, failed: 0, skipped: [{ name: 'scenarios on a real Kubernetes', reason: inCluster }] });
+  if (typeof inCluster === 'string') run.files.push(leftOut(inCluster));
   else {
     run.files.push(...inCluster.files);
     run.unhandled += inCluster.unhandled;
