@@ -110,12 +110,12 @@ describe('signals', () => {
   });
 });
 
-it('a server that ends by itself says why on standard error, and ends with 1', async () => {
+it('a server that ends by itself says why on standard error and begins anew; where it cannot, it ends with 1', async () => {
   const { code, err, events } = await runAndSend('SIGTERM', { whyEnding: () => 'Another one has gone on.' });
   expect({ code, err, events }).toEqual({
     code: 1,
     err: 'Warning: Another one has gone on.\n',
-    events: ['stop leave-units'],
+    events: ['stop leave-units', 'again'],
   });
 });
 

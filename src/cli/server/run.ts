@@ -8,7 +8,7 @@ import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
 /** A terminal and npm both pass one Ctrl-C on; only a later one means "at once". */
 const SECOND_PRESS_MS = 1000;
 const FORCED = 130;
-/** Nobody has asked for the end, so whatever watches over services is to start it again. */
+/** Nobody has asked for the end, so whatever watches over services is to start it again where it cannot do so itself. */
 const ENDED_BY_ITSELF = 1;
 const HOW_TO_STOP = 'Ctrl-C stops the server and all apps; "tancho server stop" and SIGTERM leave the apps on the air.';
 
@@ -29,8 +29,8 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
   cli.note('Stopped.');
-  // What has asked for it moves the state, and this process serves again, by the same id, once that is over.
-  if (how === 'leave-units' && (await mover(cli.context.home)) !== null) door.again();
+  // This process serves again, by the same id, after a move of the state, and in another's place: what would start it again may end its edge with it.
+  if (how === 'leave-units' && (why !== null || (await mover(cli.context.home)) !== null)) door.again();
   return why === null ? 0 : ENDED_BY_ITSELF;
 }
 
