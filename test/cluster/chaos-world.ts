@@ -90,6 +90,14 @@ export class ChaosWorld {
     return { load, changes, pushes };
   }
 
+  /** Those that others have gone on without, and how often. */
+  get begunAnew(): readonly string[] {
+    return this.#worlds.flatMap((world, number) => {
+      const times = world.output().split('was away for longer than its lease').length - 1;
+      return times === 0 ? [] : [`server ${number + 1} has begun anew ${times} times`];
+    });
+  }
+
   /** Resolves when it has been started again, or its place has been taken. */
   kill(kind: KillKind): Promise<Kill> {
     return this.#kills.kill(kind);
@@ -108,6 +116,14 @@ export class ChaosWorld {
   /** One app after the other: while two of them are changed all the time, they may never rest at the same moment. */
   async #appsWell(timeoutMs: number): Promise<void> {
     for (const app of APPS) await seenOnce(`${app} to be well again`, timeoutMs, () => this.#unwell(app));
+  }
+
+  /** All of it at one moment; to be called when nobody changes anything any more. */
+  async atRest(timeoutMs: number): Promise<void> {
+    await seenOnce('all apps to be well at one moment', timeoutMs, async () => {
+      const found = await Promise.all(APPS.map((app) => this.#unwell(app)));
+      return found.find((wrong) => wrong !== '') ?? '';
+    });
   }
 
   /** What is wrong with an app, as each server says; '': nothing. */

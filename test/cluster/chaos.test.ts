@@ -66,7 +66,7 @@ it('whatever is killed fails no request but those in it, loses nothing that was 
   } finally {
     await Promise.all([changes.stop(), pushes.stop()]);
     await load.stop();
-    console.log([...describeLost(load.lost, kills), ...world.ended].join('\n'));
+    console.log([...describeLost(load.lost, kills), ...world.begunAnew, ...world.ended].join('\n'));
   }
   const excused = load.lost.filter((request) => kills.some((kill) => isExcused(request, kill)));
   console.log(
@@ -81,6 +81,7 @@ it('whatever is killed fails no request but those in it, loses nothing that was 
     everyMs: 1_000,
     detail: () => checked.lastLeftovers.join('\n'),
   });
+  await world.atRest(WELL_MS);
   expect(await changes.lost()).toEqual([]);
   expect(await pushes.lost()).toEqual([]);
   expect(await world.doubleRollouts()).toEqual([]);
