@@ -60,6 +60,12 @@ export interface Lease {
   readonly token: number;
 }
 
+interface LeaseState {
+  readonly key: string;
+  readonly owner: string;
+  readonly isExpired: boolean;
+}
+
 export interface LeaseWriter {
   /** Those of the leases that somebody else has, or nobody; of the others nobody takes any before this transaction has ended. */
   lostLeases(leases: readonly Lease[]): Promise<Lease[]>;
@@ -119,6 +125,6 @@ export interface Store extends StoreReader {
   /** Gives back every lease of an owner. */
   releaseLeases(owner: string): Promise<void>;
   /** Those whose keys begin so, sorted by key. */
-  leases(prefix: string): Promise<{ readonly key: string; readonly isExpired: boolean }[]>;
+  leases(prefix: string): Promise<LeaseState[]>;
   close(): Promise<void>;
 }

@@ -117,6 +117,17 @@ describe('two servers without units of their own machine', skipFor(controls === 
     });
   });
 
+  it('a server that is stopped is followed, too: what the units print that it has started is in the log', async () => {
+    expect(await deploy(first(), 'shop')).toMatch(/OK\n$/);
+    await first().end('SIGTERM');
+    await second().fetchApp('shop', '/say?after-the-stop');
+    await until(
+      async () => (await second().api('GET', '/apps/shop/log?lines=50', { token })).text.includes('after-the-stop'),
+      { what: 'the line of the log' },
+    );
+    await first().startAgain();
+  });
+
   it('what was pushed to one that is killed then is cloned from the other, changed there, and is at the first again', async () => {
     const ann = await createIdentity();
     await allowPush(first(), ann);

@@ -23,7 +23,7 @@ export function edgesIn(): Edges {
     { ...common, name: 'rome', instance: '22'.repeat(8), lostAt: since },
   ];
   return createEdges({
-    store: { ...store, leases: async () => [{ key: 'edge:oslo', isExpired: false }] },
+    store: { ...store, leases: async () => [{ key: 'edge:oslo', owner: 'a', isExpired: false }] },
     tokens: createEdgeTokens({ store, act, now: () => new Date(since) }),
     records: { all: async () => known },
     streams: { attached: new Map(), carry: async () => {} },

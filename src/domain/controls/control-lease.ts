@@ -86,8 +86,9 @@ export async function takeControlLease(store: LeaseStore, options: ControlLeaseO
     async release() {
       clearInterval(timer);
       await last;
-      // Not given back, it ends by itself.
-      await store.releaseLease(lease).catch(() => undefined);
+      // Of several it ends, and is not given back: by that others see that they are to go on with its work. Not reached, it ends by itself.
+      const ended = isOneOfSeveral ? store.renewLease(lease, 0) : store.releaseLease(lease);
+      await ended.catch(() => undefined);
     },
   };
 }

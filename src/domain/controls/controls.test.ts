@@ -139,7 +139,7 @@ it('one that is not followed to the end is followed again', async () => {
   one.failing = true;
   await expect(one.controls.look()).rejects.toThrow('away');
   // Still held by who failed, so that it has its time; given back by its own death, or when that is over.
-  expect(await store.leases('control:')).toEqual([{ key: 'control:dead', isExpired: false }]);
+  expect(await store.leases('control:')).toEqual([{ key: 'control:dead', owner: 'one', isExpired: false }]);
   await store.releaseLeases('one');
   await died('dead');
   const two = control('two');

@@ -1,6 +1,6 @@
 /**
- * This control among others on the same store. Each has a lease that it renews; whoever finds one expired takes it, which ends
- * everything that the dead one could still write (see fence.ts), and goes on with its work. What is to be done once for all of them is done by
+ * This control among others on the same store. Each has a lease that it renews; whoever finds one expired, of one that has died or was stopped, takes it, which ends
+ * everything that this one could still write (see fence.ts), and goes on with its work. What is to be done once for all of them is done by
  * whoever has the lease of the duties.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
@@ -11,7 +11,7 @@ import { CONTROL_PREFIX, ONE_OF_SEVERAL_TTL_MS } from './control-lease.ts';
 const DUTIES = 'duties';
 const LOOK_EVERY_MS = 1_000;
 /** A database that was away lets all leases expire at once: whoever lives renews its own within this time. */
-const SUSPECT_MS = 2_000;
+export const SUSPECT_MS = 2_000;
 
 interface ControlsDeps {
   readonly store: Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'>;
@@ -104,7 +104,7 @@ export class Controls {
     const lease = { key, token };
     const renewing = setInterval(() => void store.renewLease(lease, ttlMs).catch(() => false), ttlMs / 3);
     try {
-      logger.warn({ control }, 'another control has died: going on with its work');
+      logger.warn({ control }, 'another control has ended: going on with its work');
       await store.releaseLeases(control);
       await takeOver(control);
       await store.releaseLease(lease);

@@ -1,13 +1,15 @@
 /**
  * Asks all other controls to do something, and waits until each has done it or is known to be dead. Each speaks for the edges elsewhere that
- * follow it; one that follows nobody just now is waited for as long as its lease lasts.
+ * follow it; one that follows nobody just now is waited for as long as its lease lasts. A lease that has expired is not the end of whoever has it:
+ * a database that was away lets all expire at once, and whoever lives renews its own. A control is dead when another one has its lease.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
-import { EDGE_PREFIX } from './edge-prefix.ts';
 import { CONTROL_PREFIX } from './control-lease.ts';
+import { SUSPECT_MS } from './controls.ts';
+import { EDGE_PREFIX } from './edge-prefix.ts';
 import type { News } from './news.ts';
 
 /**
@@ -24,6 +26,8 @@ interface PeersDeps {
   /** Edges elsewhere that follow this control, by name: another object after each connection; absent: none do. */
   readonly edges?: { readonly attached: ReadonlyMap<string, object> };
   readonly logger: Logger;
+  /** So long an edge is waited for after its lease has expired. */
+  readonly suspectMs?: number;
 }
 
 type Work = (subjects: readonly string[]) => Promise<void>;
@@ -42,6 +46,8 @@ export class Peers {
   readonly #asked = new Map<string, { readonly done: Set<string>; readonly wake: AbortController[] }>();
   /** What this control was asked, so that it does each once however often it hears of it; with the edges that it was done for. */
   readonly #answers = new Map<string, 'at work' | WeakSet<object>>();
+  /** Leases of edges that were expired when they were looked at last, by key, and since when that is known. */
+  #expired: ReadonlyMap<string, number> = new Map();
 
   constructor(deps: PeersDeps) {
     this.#deps = deps;
@@ -61,8 +67,11 @@ export class Peers {
     this.#work.set(question, work);
   }
 
-  /** Resolves when all have done it; after `forMs` whatever some say, which is logged. What this control does itself is begun by who asks. */
-  async all(question: Question, subjects: readonly string[], forMs: number): Promise<void> {
+  /**
+   * Resolves when all have done it; after `forMs` whatever some say, which is logged. What this control does itself is begun by who asks. Rejects
+   * with the reason of the signal soon after it fires.
+   */
+  async all(question: Question, subjects: readonly string[], forMs: number, signal?: AbortSignal): Promise<void> {
     const { news, logger } = this.#deps;
     const deadline = performance.now() + forMs;
     const id = randomHex(12);
@@ -71,6 +80,7 @@ export class Peers {
     this.#asked.set(id, asked);
     try {
       for (;;) {
+        signal?.throwIfAborted();
         const missing = [...(await this.#others()), ...(await this.#edgesBut(covered))].filter(
           (other) => !asked.done.has(other),
         );
@@ -90,6 +100,10 @@ export class Peers {
     }
   }
 
+  get #suspectMs(): number {
+    return this.#deps.suspectMs ?? SUSPECT_MS;
+  }
+
   get #attached(): ReadonlyMap<string, object> {
     return this.#deps.edges?.attached ?? NO_EDGES;
   }
@@ -106,9 +120,13 @@ export class Peers {
   /** Keys of the edges that are alive but for those that follow this control and are seen to. */
   async #edgesBut(covered: WeakSet<object>): Promise<string[]> {
     if (this.#deps.edges === undefined) return [];
-    const alive = (await this.#deps.store.leases(EDGE_PREFIX)).filter(({ isExpired }) => !isExpired);
-    return alive
+    const leases = await this.#deps.store.leases(EDGE_PREFIX);
+    const now = performance.now();
+    const expired = leases.filter(({ isExpired }) => isExpired).map(({ key }) => key);
+    this.#expired = new Map(expired.map((key) => [key, this.#expired.get(key) ?? now]));
+    return leases
       .map(({ key }) => key)
+      .filter((key) => now - (this.#expired.get(key) ?? now) < this.#suspectMs)
       .filter((key) => {
         const edge = this.#attached.get(key.slice(EDGE_PREFIX.length));
         return edge === undefined || !covered.has(edge);
@@ -118,8 +136,9 @@ export class Peers {
   async #others(): Promise<string[]> {
     const { store, owner } = this.#deps;
     if (owner === null) return [];
-    const alive = (await store.leases(CONTROL_PREFIX)).filter(({ isExpired }) => !isExpired);
-    return alive.map(({ key }) => key.slice(CONTROL_PREFIX.length)).filter((name) => name !== owner);
+    const leases = await store.leases(CONTROL_PREFIX);
+    const own = leases.filter((lease) => lease.key === CONTROL_PREFIX + lease.owner);
+    return own.map((lease) => lease.owner).filter((name) => name !== owner);
   }
 
   async #answer([id = '', question = '', ...subjects]: readonly string[]): Promise<void> {

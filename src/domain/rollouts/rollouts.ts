@@ -33,8 +33,11 @@ import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout
 import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
-/** A control that is alive and does not answer for so long holds up no rollout. */
-const PEERS_MS = 10_000;
+/**
+ * A control that can do nothing loses its lease, and is waited for no longer. This is for one that renews it and hears of nothing: it looks at the
+ * store by itself every ten seconds, so its router has the routes long before.
+ */
+const PEERS_MS = 60_000;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 interface RolloutsDeps extends PublishedDeps {
@@ -287,7 +290,8 @@ export class Rollouts {
   async #finish(rollout: Rollout, options: EndOptions): Promise<void> {
     const { store, router, peers, settings, units, now } = this.#deps;
     const { release } = rollout;
-    await peers.all('routes', [rollout.app], PEERS_MS);
+    const { signal } = this.#closed;
+    await peers.all('routes', [rollout.app], PEERS_MS, signal);
     const old = await store.transact(async (tx) => {
       await tx.updateRollout(rollout.id, { state: 'draining' });
       await options.onStep?.(tx, { state: 'draining', release });
@@ -298,7 +302,7 @@ export class Rollouts {
     const ids = old.map(({ id }) => id);
     await Promise.all([
       router.drained(ids, settings.drainTimeoutMs),
-      peers.all('drain', ids, settings.drainTimeoutMs + PEERS_MS),
+      peers.all('drain', ids, settings.drainTimeoutMs + PEERS_MS, signal),
     ]);
     await Promise.all(old.map((unit) => units.retire(unit)));
     const failures = await this.#failures(rollout.app);

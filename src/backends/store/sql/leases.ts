@@ -60,11 +60,11 @@ export function leases(
     async leases(prefix) {
       const rows = await db
         .selectFrom('leases')
-        .select(['key', sql<number | boolean>`expires_ms <= ${nowMs()}`.as('is_expired')])
+        .select(['key', 'owner', sql<number | boolean>`expires_ms <= ${nowMs()}`.as('is_expired')])
         .where(sql<number>`substr(key, 1, ${sql.lit(prefix.length)})`, '=', sql<number>`${prefix}`)
         .orderBy('key')
         .execute();
-      return rows.map(({ key, is_expired }) => ({ key, isExpired: Boolean(is_expired) }));
+      return rows.map(({ key, owner, is_expired }) => ({ key, owner, isExpired: Boolean(is_expired) }));
     },
   };
 }

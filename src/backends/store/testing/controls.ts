@@ -111,10 +111,10 @@ export const controlCases: StoreCases = {
     await store.lease('control:two', 'two', 0);
     await store.lease('app:shop', 'one', 60_000);
     expect(await store.leases('control:')).toEqual([
-      { key: 'control:one', isExpired: false },
-      { key: 'control:two', isExpired: true },
+      { key: 'control:one', owner: 'one', isExpired: false },
+      { key: 'control:two', owner: 'two', isExpired: true },
     ]);
     await store.releaseLeases('one');
-    expect(await store.leases('')).toEqual([{ key: 'control:two', isExpired: true }]);
+    expect(await store.leases('')).toEqual([{ key: 'control:two', owner: 'two', isExpired: true }]);
   },
 };
