@@ -103,19 +103,27 @@ export class ChaosWorld {
     return this.#kills.kill(kind);
   }
 
-  /** Each app has its two units, on nodes that are well, as each server says. */
+  /**
+   * Each app has its two units, on nodes that are well, as each server says. One app after the other, for while two of them are changed all the
+   * time, they may never rest at the same moment; but what is killed next is of a node or of `still`, and these are well at one moment in the end.
+   */
   async allWell(timeoutMs: number): Promise<void> {
-    const { nodes, client } = this.#cluster;
-    for (const { name } of nodes)
-      await seenOnce(`${name} to be ready`, timeoutMs, async () =>
-        isReady(await client.get(KINDS.nodes, { name })) ? '' : 'it is not',
-      );
     await this.#appsWell(timeoutMs);
+    await seenOnce('nodes and still to be well at one moment', timeoutMs, async () => {
+      const found = await Promise.all([
+        ...this.#cluster.nodes.map(({ name }) => this.#unreadyNode(name)),
+        this.#unwell('still'),
+      ]);
+      return found.find((wrong) => wrong !== '') ?? '';
+    });
   }
 
-  /** One app after the other: while two of them are changed all the time, they may never rest at the same moment. */
   async #appsWell(timeoutMs: number): Promise<void> {
     for (const app of APPS) await seenOnce(`${app} to be well again`, timeoutMs, () => this.#unwell(app));
+  }
+
+  async #unreadyNode(name: string): Promise<string> {
+    return isReady(await this.#cluster.client.get(KINDS.nodes, { name })) ? '' : `${name} is not ready`;
   }
 
   /** All of it at one moment; to be called when nobody changes anything any more. */

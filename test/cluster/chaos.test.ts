@@ -73,7 +73,8 @@ it('whatever is killed fails no request but those in it, loses nothing that was 
     `${kills.length} kills: ${load.requests} requests of ${load.wanted}, ${load.lost.length} lost, ${excused.length} of them in what was killed; ` +
       `${changes.acknowledged.size} of ${changes.tried} changes and ${pushes.acknowledged.length} of ${pushes.tried} pushes acknowledged`,
   );
-  expect(load.lost.filter((request) => !excused.includes(request))).toEqual([]);
+  // The rest is looked at all the same.
+  expect.soft(load.lost.filter((request) => !excused.includes(request))).toEqual([]);
   const checked = world;
   await until(async () => (await checked.leftovers()).length === 0, {
     what: 'nothing to be left over',
