@@ -12,11 +12,14 @@ const FIRST_UNIT = 64;
 /** From here on they stand for tenants that others reach. */
 const FIRST_LINKED = 3840;
 const FIRST_STAND_IN = 3;
+const DIRECT = FIRST_UNIT - 1;
+const INDEX_DIGITS = 3;
 
 /** Links of every home begin so on the machine. */
 export const LINK_PREFIX = 'tnc-';
-/** The unit's own end of its link, and the gateway's end of the link to the machine. */
+/** The unit's own ends of its links to the gateway and to the machine, and the gateway's end of the link to the machine. */
 export const UNIT_LINK = 'eth0';
+export const DIRECT_LINK = 'edge0';
 export const UPLINK = 'host0';
 
 export interface AddressPlan {
@@ -31,6 +34,10 @@ export interface AddressPlan {
   readonly machineLink: string;
   readonly machineAddress: string;
   readonly gatewayAddress: string;
+  /** The machine's on its direct links to units. */
+  readonly directAddress: string;
+  /** Number of the routing table that has these links. */
+  readonly directTable: number;
   /** nft table on the machine. */
   readonly table: string;
   /** Before the paths of namespaces, where the machine is one of the home's own. */
@@ -49,8 +56,15 @@ export function addressPlan(scope: string, base: string, root = ''): AddressPlan
     machineLink: `${LINK_PREFIX}${scope}`,
     machineAddress: toText(first + 1),
     gatewayAddress: toText(first + 2),
+    directAddress: toText(first + DIRECT),
+    directTable: directTable(scope),
     table: `tancho_${scope}`,
   };
+}
+
+/** Beyond those that systems number themselves. */
+export function directTable(scope: string): number {
+  return 2 ** 31 + (Number.parseInt(scope, 16) % 2 ** 31);
 }
 
 export interface UnitPlace {
@@ -61,6 +75,8 @@ export interface UnitPlace {
   readonly address: string;
   /** The gateway's end of the unit's link. */
   readonly link: string;
+  /** The machine's end of a link without the gateway between, for connections from the machine; as long as the kernel has names of links (15). */
+  readonly direct: string;
 }
 
 export const UNIT_INDEXES = { from: FIRST_UNIT, to: FIRST_LINKED - 1 } as const;
@@ -80,6 +96,7 @@ export function unitPlace(plan: AddressPlan, index: number): UnitPlace {
     path: `${plan.root}${namespacePath(namespace)}`,
     address: addressAt(plan, index),
     link: `u${index}`,
+    direct: `${plan.machineLink}${index.toString(16).padStart(INDEX_DIGITS, '0')}`,
   };
 }
 

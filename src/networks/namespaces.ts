@@ -1,7 +1,16 @@
 /** Makes and removes the namespaces and links of a home. Decides nothing: who gets which network is in networks.ts. */
 import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
+import {
+  type AddressPlan,
+  DIRECT_LINK,
+  directTable,
+  LINK_PREFIX,
+  namespacePath,
+  UNIT_LINK,
+  type UnitPlace,
+  UPLINK,
+} from './address-plan.ts';
 import type { KernelRoute } from './range-claims.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
@@ -15,8 +24,12 @@ export interface NetworkTools {
 }
 
 const SETTINGS = '/proc/sys/net';
-/** Of the two ends of each unit's link, on which there is nobody else; locally administered. */
-const GATEWAY_MAC = '02:00:00:00:00:01';
+const LINKS = '/sys/class/net';
+/** Of the rules about direct links, before that of the main table (32766). */
+const DIRECT_PREFERENCE = 20_000;
+const DIRECT_RULES = 2;
+/** Of the two ends of each link of a unit, on which there is nobody else; locally administered. */
+const NEAR_MAC = '02:00:00:00:00:01';
 const UNIT_MAC = '02:00:00:00:00:02';
 
 /** A machine of a home's own, in which everything is made that root makes on the real one. */
@@ -80,51 +93,109 @@ export class Namespaces {
       if (name.startsWith(`${gateway}-`)) await this.unname(name);
     }
     await this.unname(gateway);
-    const link = `${LINK_PREFIX}${scope}`;
-    if (existsSync(`/sys/class/net/${link}`)) {
-      // The kernel removes it with the other end, in its own time.
-      await runTool([this.tools.ip, 'link', 'del', link]).catch(passUnless(() => existsSync(`/sys/class/net/${link}`)));
+    for (const link of namesIn(LINKS)) if (link.startsWith(`${LINK_PREFIX}${scope}`)) await this.#removeLink(link);
+    for (let rule = 0; rule < DIRECT_RULES; rule += 1) {
+      const argv = [this.tools.ip, 'rule', 'del', 'lookup', `${directTable(scope)}`];
+      await runTool(argv).catch(passIf(/No such/));
     }
     await runTool([this.tools.nft, '-f', '-'], withoutMachineRules(`tancho_${scope}`));
   }
 
   /**
-   * A network with a link to the gateway, and nobody in it. Its neighbour entries are set, not resolved: the kernel keeps only so many resolved
-   * ones for the whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way, those of others neither.
+   * A network with a link to the gateway and one to the machine, and nobody in it. Its neighbour entries are set, not resolved: the kernel keeps
+   * only so many resolved ones for the whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way,
+   * those of others neither.
    */
   async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
     const { namespace, address, link } = place;
     await this.#batch(plan.gateway, [
       `netns add ${namespace}`,
-      `link add ${link} address ${GATEWAY_MAC} type veth peer name ${UNIT_LINK} address ${UNIT_MAC} netns ${namespace}`,
+      `link add ${link} address ${NEAR_MAC} type veth peer name ${UNIT_LINK} address ${UNIT_MAC} netns ${namespace}`,
       `link set ${link} up`,
       `neigh add ${address} lladdr ${UNIT_MAC} nud permanent dev ${link}`,
       `route add ${address} dev ${link} src ${plan.gatewayAddress}`,
     ]);
-    await this.#set(namespace, '1', [
+    const settings = this.#set(namespace, '1', [
       'ipv6/conf/all/disable_ipv6',
       'ipv6/conf/default/disable_ipv6',
       'ipv4/conf/all/route_localnet',
       // From the first port on.
       'ipv4/ip_unprivileged_port_start',
     ]);
+    await Promise.all([settings, this.#addDirectLink(place)]);
     const addresses = this.#batch(namespace, [
       'link set lo up',
       `addr add ${address}/32 dev ${UNIT_LINK}`,
       `link set ${UNIT_LINK} up`,
-      `neigh add ${plan.gatewayAddress} lladdr ${GATEWAY_MAC} nud permanent dev ${UNIT_LINK}`,
+      `neigh add ${plan.gatewayAddress} lladdr ${NEAR_MAC} nud permanent dev ${UNIT_LINK}`,
       `route add ${plan.gatewayAddress} dev ${UNIT_LINK}`,
       `route add default via ${plan.gatewayAddress} src ${address}`,
+      ...this.#directRoute(plan, address),
     ]);
-    await Promise.all([addresses, this.filter(namespace, rules)]);
+    await Promise.all([addresses, this.#openDirectLink(plan, place), this.filter(namespace, rules)]);
+  }
+
+  /** Not where the machine is one of the home's own, in which nobody but pasta would use it. */
+  async #addDirectLink({ namespace, direct }: UnitPlace): Promise<void> {
+    if (this.#machine !== null) return;
+    await this.#batch(null, [
+      `link add ${direct} address ${NEAR_MAC} type veth peer name ${DIRECT_LINK} address ${UNIT_MAC} netns ${namespace}`,
+    ]);
+    setHere(direct, '1', ['ipv6/conf/LINK/disable_ipv6']);
+    setHere(direct, '0', ['ipv4/conf/LINK/forwarding']);
+  }
+
+  async #openDirectLink(
+    { directAddress, directTable: table }: AddressPlan,
+    { address, direct }: UnitPlace,
+  ): Promise<void> {
+    if (this.#machine !== null) return;
+    await this.#batch(null, [
+      `link set ${direct} up`,
+      `neigh add ${address} lladdr ${UNIT_MAC} nud permanent dev ${direct}`,
+      `route add ${address} dev ${direct} src ${directAddress} table ${table}`,
+    ]);
+  }
+
+  /** The unit's side. */
+  #directRoute({ directAddress }: AddressPlan, address: string): string[] {
+    if (this.#machine !== null) return [];
+    return [
+      `link set ${DIRECT_LINK} up`,
+      `neigh add ${directAddress} lladdr ${NEAR_MAC} nud permanent dev ${DIRECT_LINK}`,
+      `route add ${directAddress} dev ${DIRECT_LINK} src ${address}`,
+    ];
+  }
+
+  /**
+   * Connections of the machine's own to units go by direct links. All else goes by the gateway, as before: answers to what a unit has begun take the
+   * way that the gateway knows of. Servers of before have made nothing of it.
+   */
+  async routeDirectly({ machineLink, directAddress, directTable: table, range }: AddressPlan): Promise<void> {
+    if (this.#machine !== null) return;
+    await this.#batch(null, [`addr replace ${directAddress}/32 dev ${machineLink}`]);
+    // Before a connection has a source, and from then on.
+    const rules = ['0.0.0.0/32 ipproto tcp', directAddress].map((from) => {
+      const rule = `rule add pref ${DIRECT_PREFERENCE} from ${from} to ${range} iif lo lookup ${table}`;
+      return this.#batch(null, [rule]).catch(passIf(/File exists/));
+    });
+    await Promise.all(rules);
   }
 
   /** Also cuts off whoever is still inside. What is not there is passed over. */
-  async removeUnit(plan: AddressPlan, { namespace, link }: Pick<UnitPlace, 'namespace' | 'link'>): Promise<void> {
-    if (this.#exists(plan.gateway)) {
-      await this.#batch(plan.gateway, [`link del ${link}`]).catch(passIf(/Cannot find device|No such/));
-    }
+  async removeUnit(plan: AddressPlan, place: Pick<UnitPlace, 'namespace' | 'link' | 'direct'>): Promise<void> {
+    const { namespace, link, direct } = place;
+    const there = this.#exists(plan.gateway)
+      ? this.#batch(plan.gateway, [`link del ${link}`]).catch(passIf(/Cannot find device|No such/))
+      : null;
+    await Promise.all([there, this.#machine === null ? this.#removeLink(direct) : null]);
     await this.unname(namespace);
+  }
+
+  /** The kernel removes it with the other end, too, in its own time. */
+  async #removeLink(link: string): Promise<void> {
+    const isThere = (): boolean => existsSync(join(LINKS, link));
+    if (isThere()) await runTool([this.tools.ip, 'link', 'del', link]).catch(passUnless(isThere));
   }
 
   /** Null: there is none of that name. */
@@ -191,18 +262,12 @@ export class Namespaces {
   }
 
   async #setLink(link: string): Promise<void> {
-    const paths = [
-      `ipv6/conf/${link}/disable_ipv6`,
-      `ipv4/conf/${link}/route_localnet`,
-      `ipv4/conf/${link}/forwarding`,
-    ];
-    if (this.#machine === null) {
-      for (const path of paths.map((name) => join(SETTINGS, name))) if (existsSync(path)) writeFileSync(path, '1');
-      return;
-    }
+    const names = ['ipv6/conf/LINK/disable_ipv6', 'ipv4/conf/LINK/route_localnet', 'ipv4/conf/LINK/forwarding'];
+    if (this.#machine === null) return setHere(link, '1', names);
     // Its links are not seen from here; the kernel has IPv6 for all networks or for none.
-    const there = paths.filter((name) => existsSync(join(SETTINGS, name.replace(link, 'default'))));
-    const argv = [this.tools.tee, ...there.map((name) => join(SETTINGS, name)), join(SETTINGS, 'ipv4/ip_forward')];
+    const there = names.filter((name) => existsSync(join(SETTINGS, name.replace('LINK', 'default'))));
+    const paths = [...there.map((name) => name.replace('LINK', link)), 'ipv4/ip_forward'];
+    const argv = [this.tools.tee, ...paths.map((path) => join(SETTINGS, path))];
     await runTool([...this.#inside(null), ...argv], '1');
   }
 
@@ -220,13 +285,23 @@ export class Namespaces {
   }
 
   #names(): string[] {
-    try {
-      return readdirSync(dirname(this.#path('any')));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error;
-    }
+    return namesIn(dirname(this.#path('any')));
   }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Settings of a link of the machine; those that the kernel does not have are passed over. */
+function setHere(link: string, value: string, names: readonly string[]): void {
+  const paths = names.map((name) => join(SETTINGS, name.replace('LINK', link)));
+  for (const path of paths) if (existsSync(path)) writeFileSync(path, value);
 }
 
 interface InNetwork {

@@ -6,7 +6,8 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, sta
 import { join } from 'node:path';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { UNIT_INDEXES } from './address-plan.ts';
-import type { TransportEndpoint, Forward } from './rules.ts';
+import type { TransportEndpoint } from './rules.ts';
+import type { Forward } from './unit-rules.ts';
 
 export interface NetworkNote {
   readonly index: number;

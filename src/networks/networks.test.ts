@@ -1,5 +1,6 @@
 /** Real processes in networks of their own: who reaches whom, and what is left when all is over. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ import { probeSandbox } from '../sandbox/probe.ts';
 import { findProgram } from '../lib/find-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type NetworkApp, startNetworkApp } from '../../test/support/network-apps.ts';
-import { UPLINK } from './address-plan.ts';
+import { directTable, UPLINK } from './address-plan.ts';
 import { CLAIMS } from './range-claims.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 import type { Service } from './networks.ts';
@@ -52,8 +53,10 @@ function claimOf(name: string): string {
 
 /** What there is of this home on the machine. */
 async function leftOvers(): Promise<string[]> {
-  const [routes, tables] = await Promise.all([
-    runTool([findProgram('ip') ?? '', 'route', 'show', 'table', 'all']),
+  const ip = findProgram('ip') ?? '';
+  const [rules, routes, tables] = await Promise.all([
+    runTool([ip, 'rule']),
+    runTool([ip, 'route', 'show', 'table', 'all']),
     runTool([findProgram('nft') ?? '', 'list', 'tables']),
   ]);
   const claims = existsSync(CLAIMS) ? readdirSync(CLAIMS) : [];
@@ -63,7 +66,8 @@ async function leftOvers(): Promise<string[]> {
     ...routes.split('\n'),
     ...tables.split('\n'),
     ...claims.map(claimOf),
-  ].filter((line) => line.includes(scope));
+    ...rules.split('\n'),
+  ].filter((line) => line.includes(scope) || line.includes(`lookup ${directTable(scope)}`));
 }
 
 describe('networks of their own', skipFor(!sandbox.networks && sandbox.description), () => {
@@ -151,6 +155,51 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     expect(await apps[1]?.to('tcp', app?.address ?? '', 8081)).not.toBe('reached');
   });
 
+  it('is reached from here by a link of its own; one without such a link, by the gateway', async () => {
+    const [app] = apps;
+    const ip = findProgram('ip') ?? '';
+    const linkTo = async (address: string): Promise<string> =>
+      /dev (\S+)/.exec(await runTool([ip, 'route', 'get', address, 'ipproto', 'tcp']))?.[1] ?? '';
+    const direct = await linkTo(app?.address ?? '');
+    expect(direct).toMatch(`tnc-${scope}`);
+    // Servers of before made none.
+    await runTool([ip, 'link', 'del', direct]);
+    expect(await linkTo(app?.address ?? '')).toBe(`tnc-${scope}`);
+    for (const port of [80, 8081]) {
+      expect(await connects(process.geteuid?.() ?? 0, app?.address ?? '', port)).toBe('reached');
+      expect(await connects(65_534, app?.address ?? '', port)).not.toBe('reached');
+    }
+  });
+
+  it('reaches what is beyond this machine', async () => {
+    const [ip, nsenter] = [findProgram('ip') ?? '', findProgram('nsenter') ?? ''];
+    const name = `beyond-${process.pid}`;
+    const link = `bynd${process.pid % 1e7}`;
+    const address = (last: number): string => `203.0.113.${(process.pid % 60) * 4 + last}`;
+    const inside = [nsenter, `--net=/run/netns/${name}`, '--'];
+    await runTool([ip, 'netns', 'add', name]);
+    try {
+      await runTool([ip, 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name]);
+      await runTool([ip, 'addr', 'add', `${address(1)}/30`, 'dev', link]);
+      writeFileSync(`/proc/sys/net/ipv4/conf/${link}/forwarding`, '1');
+      await runTool([ip, 'link', 'set', link, 'up']);
+      await runTool([...inside, ip, 'addr', 'add', `${address(2)}/30`, 'dev', 'eth0']);
+      await runTool([...inside, ip, 'link', 'set', 'eth0', 'up']);
+      const [file = '', ...args] = inside;
+      const server = `require('node:net').createServer((socket) => socket.end('here')).listen(80, () => console.log('up'))`;
+      const child = spawn(file, [...args, process.execPath, '-e', server], { stdio: ['ignore', 'pipe', 'inherit'] });
+      try {
+        await once(child.stdout, 'data');
+        for (const app of apps.slice(0, 3)) expect(await app.to('tcp', address(2), 80)).toBe('reached');
+      } finally {
+        child.kill();
+        await once(child, 'exit');
+      }
+    } finally {
+      await runTool([ip, 'netns', 'del', name]);
+    }
+  });
+
   it('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
     const rounds = SLOW ? 10 : 2;
     for (let round = 1; round <= rounds; round += 1) {
@@ -166,9 +215,14 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
   it('reaches nothing of this machine by any of its addresses, nor link-local ones', async () => {
     const port = here.get('0.0.0.0')?.port ?? 0;
     const gateway = (apps[0]?.address ?? '').replace(/\.\d+$/, '');
-    const hosts = ['127.0.0.1', `${gateway}.1`, `${gateway}.2`, `${gateway}.3`, ...(ownAddress ? [ownAddress] : [])];
-    for (const app of [apps[0], apps[4]]) {
+    const numbers = [1, 2, 3, 63].map((number) => `${gateway}.${number}`);
+    const hosts = [...numbers, ...(ownAddress ? [ownAddress] : [])];
+    for (const app of [apps[1], apps[4]]) {
+      expect(await app?.to('tcp', '127.0.0.1', port)).not.toBe('reached');
       for (const host of hosts) expect([host, await app?.to('tcp', host, port)]).not.toEqual([host, 'reached']);
+      const directly = [...hosts.map((host) => [host, port] as const), [apps[2]?.address ?? '', 80] as const];
+      const results = await Promise.all(directly.map(([host, at]) => app?.to('directly', host, at)));
+      expect(results).toEqual(directly.map(() => expect.stringMatching(/^(?:silence|refused)/)));
       expect(await app?.to('tcp', '169.254.169.254', 80)).not.toMatch(/reached|silence/);
     }
   });

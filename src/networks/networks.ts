@@ -26,15 +26,8 @@ import type { OwnMachine } from './rootless/own-machine.ts';
 import { readResolvers } from './resolvers.ts';
 import { StandIns } from './stand-ins.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
-import {
-  type TransportEndpoint,
-  type Forward,
-  gatewayRules,
-  isSameChains,
-  machineRules,
-  PROTOCOLS,
-  unitRules,
-} from './rules.ts';
+import { type Forward, unitRules } from './unit-rules.ts';
+import { type TransportEndpoint, gatewayRules, isSameChains, machineRules, PROTOCOLS } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
 export interface Service {
@@ -131,6 +124,7 @@ export class Networks {
   async #begin(routes: readonly KernelRoute[]): Promise<void> {
     if (this.#machine === null) forward(routes);
     else await this.#machine.connect(this.#plan);
+    await this.#namespaces.routeDirectly(this.#plan);
     await this.#namespaces.limitFlows(this.#plan);
     await this.sweep();
     await this.#apply();

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { addressPlan, unitPlace } from './address-plan.ts';
-import { gatewayRules, type HomeRules, machineRules, unitRules } from './rules.ts';
+import { addressPlan, UNIT_INDEXES, unitPlace } from './address-plan.ts';
+import { gatewayRules, type HomeRules, machineRules } from './rules.ts';
+import { unitRules } from './unit-rules.ts';
 
 const PLAN = addressPlan('0a1b2c3d', '100.64.16.0');
 const NONE: HomeRules = {
@@ -71,7 +72,7 @@ it('takes nothing from a link but what its unit sends by its own address', () =>
   expect(spoofed).toBeGreaterThan(0);
   expect(forward.slice(0, spoofed).filter((rule) => rule.includes('accept'))).toEqual([
     'ct state established,related accept',
-    'iifname "host0" ip saddr 100.64.16.1 accept',
+    'iifname "host0" ip saddr { 100.64.16.1, 100.64.16.63 } accept',
   ]);
 });
 
@@ -103,10 +104,29 @@ it('translates on the machine what stands for its loopback, and takes nothing el
   });
   expect(part(rules, 'chain prerouting')).toContain('iifname "tnc-0a1b2c3d" ip daddr 100.64.16.3 dnat to 127.0.0.53');
   expect(part(rules, 'chain input').slice(-2)).toEqual([
-    'ip daddr . meta l4proto . th dport @local accept',
+    'iifname "tnc-0a1b2c3d" ip daddr . meta l4proto . th dport @local accept',
     'reject with icmp type admin-prohibited',
   ]);
   expect(part(rules, 'chain output').at(-1)).toContain('meta skuid != { 7, 91234 } reject');
+});
+
+it('takes answers only from the direct links of units, and forwards nothing by them', () => {
+  const rules = machineRules(PLAN, { ...NONE, uids: [7] });
+  const input = part(rules, 'chain input');
+  expect(input.filter((rule) => rule.endsWith(' accept') && !rule.startsWith('iifname "tnc-0a1b2c3d" '))).toEqual([
+    'iifname != "tnc-0a1b2c3d*" accept',
+    'ct state established,related accept',
+  ]);
+  expect(part(rules, 'chain forward').slice(-2)).toEqual([
+    'oifname "tnc-0a1b2c3d*" drop',
+    'iifname "tnc-0a1b2c3d*" iifname != "tnc-0a1b2c3d" drop',
+  ]);
+  expect(unitPlace(PLAN, UNIT_INDEXES.to).direct).toBe('tnc-0a1b2c3deff');
+  const answers = part(unitRules(PLAN, '100.64.16.64', []), 'chain answers');
+  expect(answers.slice(1, -1).filter((rule) => !rule.includes('tcp flags & (syn | ack) != syn'))).toEqual([
+    'oifname != "edge0" accept',
+  ]);
+  expect(answers.at(-1)).toBe('reject with icmp type admin-prohibited');
 });
 
 it('leads a unit to the loopback of the machine for what is forwarded only', () => {

@@ -1,8 +1,9 @@
 /**
- * Pure: the packet filter of a home as nft reads it. Three places have rules: the gateway, through which everything goes that
- * leaves a unit; the machine, which translates addresses; and each unit's own network, for what is on a loopback.
+ * Pure: the packet filter of a home as nft reads it. Two places have rules here: the gateway, through which everything goes that
+ * leaves a unit by itself; and the machine, which translates addresses, and takes answers only from its direct links to units. Each unit's own
+ * network has some, too (unit-rules.ts).
  */
-import { type AddressPlan, UNIT_LINK, UPLINK } from './address-plan.ts';
+import { type AddressPlan, UPLINK } from './address-plan.ts';
 
 /** Of transport protocol and port at one address. */
 export interface TransportEndpoint {
@@ -55,7 +56,8 @@ const NEVER = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'];
 const METADATA = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
 const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15'];
 
-const TABLE = 'tancho';
+/** In the gateway and in units. */
+export const TABLE = 'tancho';
 const DNS = 53;
 /** Where a linked tenant is called, whatever its units listen on. */
 const LINK_PORT = 80;
@@ -157,7 +159,8 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
       'oifname "lo" meta l4proto tcp reject with tcp reset',
       `oifname "lo" ${REFUSED}`,
       'ct state established,related accept',
-      `iifname "${UPLINK}" ip saddr ${plan.machineAddress} accept`,
+      // The second one only where the machine's rules about direct links were removed under connections by these.
+      `iifname "${UPLINK}" ip saddr { ${plan.machineAddress}, ${plan.directAddress} } accept`,
       `iifname "${UPLINK}" drop`,
       'iifname . ip saddr != @links drop',
       'ip saddr vmap @tenants',
@@ -211,6 +214,8 @@ function unique(addresses: readonly string[]): string {
 
 export function machineRules(plan: AddressPlan, home: HomeRules): string {
   const { machineLink: link, range, table } = plan;
+  /** That to the gateway, and the direct ones. */
+  const links = `${link}*`;
   const translated = [...home.standIns].map(
     ([standIn, address]) => `iifname "${link}" ip daddr ${standIn} dnat to ${address}`,
   );
@@ -223,56 +228,28 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
     chain('prerouting', ['type nat hook prerouting priority dstnat', ...translated]),
     chain('postrouting', [
       'type nat hook postrouting priority srcnat',
-      `ip saddr ${range} oifname != "${link}" masquerade`,
+      `ip saddr ${range} oifname != "${links}" masquerade`,
     ]),
     // What answers on the loopback takes its callers for processes of the machine; many trust or know no others.
     chain('arrival', ['type nat hook input priority 100', `iifname "${link}" ip daddr 127.0.0.0/8 snat to 127.0.0.1`]),
     chain('input', [
       'type filter hook input priority filter',
-      `iifname != "${link}" accept`,
+      `iifname != "${links}" accept`,
       'ct state established,related accept',
-      'ip daddr . meta l4proto . th dport @local accept',
+      `iifname "${link}" ip daddr . meta l4proto . th dport @local accept`,
       REFUSED,
     ]),
     chain('forward', [
       'type filter hook forward priority filter',
       `oifname "${link}" ct state established,related accept`,
-      `oifname "${link}" drop`,
+      `oifname "${links}" drop`,
+      `iifname "${links}" iifname != "${link}" drop`,
     ]),
     chain('output', [
       'type filter hook output priority filter',
-      `oifname "${link}" ct state new meta skuid != { ${home.uids.join(', ')} } ${REFUSED}`,
+      `oifname "${links}" ct state new meta skuid != { ${home.uids.join(', ')} } ${REFUSED}`,
     ]),
   ]);
-}
-
-/**
- * Inside a unit's network: what listens on its loopback only is found by the platform, and what it expects on the machine's
- * loopback is found by the unit.
- */
-export function unitRules(plan: AddressPlan, address: string, forwards: readonly Forward[]): string {
-  const outward = forwards.map(
-    ({ from, standIn, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} dnat to ${standIn}`,
-  );
-  return whole(TABLE, [
-    chain('prerouting', [
-      'type nat hook prerouting priority dstnat',
-      `ip saddr ${plan.machineAddress} ip daddr ${address} dnat to 127.0.0.1`,
-    ]),
-    chain('output', ['type nat hook output priority -100', ...outward]),
-    chain('postrouting', [
-      'type nat hook postrouting priority srcnat',
-      `oifname "${UNIT_LINK}" ip saddr 127.0.0.0/8 masquerade`,
-    ]),
-  ]);
-}
-
-/** Connections to `from`, a loopback address, go to the machine's own loopback by way of `standIn`. */
-export interface Forward {
-  readonly from: string;
-  readonly standIn: string;
-  readonly protocol: 'tcp' | 'udp';
-  readonly port: number;
 }
 
 /** Whether two texts have the same chains with as many rules each: nft prints rules in words of its own. */

@@ -1,7 +1,8 @@
 /** Which addresses of a home's range stand for loopback addresses of the machine. */
 import { STAND_INS } from './address-plan.ts';
 import type { NetworkNotes } from './network-notes.ts';
-import { type Forward, PROTOCOLS } from './rules.ts';
+import { PROTOCOLS } from './rules.ts';
+import type { Forward } from './unit-rules.ts';
 
 export class StandIns {
   readonly #notes: NetworkNotes;

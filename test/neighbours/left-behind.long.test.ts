@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { directTable } from '../../src/networks/address-plan.ts';
 import { scopeOf } from '../../src/sandbox/level-sandbox.ts';
 import { archive, deployArchive } from '../support/archives.ts';
 import { allowPush, createIdentity, createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
@@ -71,6 +72,9 @@ async function tracesOf(home: string, temporary: string): Promise<Record<string,
     tables: execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' })
       .split('\n')
       .filter((line) => line.includes(scope)),
+    rules: execFileSync('ip', ['rule'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes(`lookup ${directTable(scope)}`)),
     claims,
     groups: groupsOf(scope),
     mounts: readFileSync('/proc/self/mountinfo', 'utf8')
@@ -85,7 +89,7 @@ async function tracesOf(home: string, temporary: string): Promise<Record<string,
 }
 
 const NOTHING = {
-  ...{ namespaces: [], links: [], tables: [], claims: [], groups: [], mounts: [], processes: [] },
+  ...{ namespaces: [], links: [], tables: [], rules: [], claims: [], groups: [], mounts: [], processes: [] },
   ...{ processesOfUsers: [], accounts: [], temporary: [], inside: [] },
 };
 const ACCOUNTS = new Map(['/etc/passwd', '/etc/group'].map((file) => [file, readFileSync(file, 'utf8')]));

@@ -42,10 +42,23 @@ const flood = async (count) => {
   socket.close();
   return 'sent';
 };
+/** Insists on the direct link to the machine, which needs no right; nobody answers by it. */
+const DIRECTLY = \`
+use Socket;
+my ($s, $host, $port) = (undef, @ARGV);
+$| = 1;
+$SIG{ALRM} = sub { print("silence"), exit };
+alarm 3;
+socket($s, PF_INET, SOCK_STREAM, 0) && setsockopt($s, SOL_SOCKET, 25, "edge0") or die "no link: $!";
+connect($s, sockaddr_in($port, inet_aton($host))) or print("refused: $!"), exit;
+print "reached";
+\`;
+const directlyTo = (host, port) => new Promise((resolve) =>
+  require('node:child_process').execFile('perl', ['-e', DIRECTLY, host, String(port)], (error, stdout) => resolve(stdout || String(error))));
 const ownAddress = () => Object.values(require('node:os').networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress };
+  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo };
   console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
@@ -59,7 +72,8 @@ export interface NetworkApp {
   /** Resolves when its process has ended. */
   readonly ended: Promise<void>;
   readonly lines: string[];
-  to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
+  /** `directly`: by TCP, by no other link than that to the machine. */
+  to(kind: 'tcp' | 'udp' | 'directly', host: string, port: number): Promise<string>;
   /** The abstract socket of another one, by its id, or the one that all have (`test`). */
   abstract(name: string): Promise<string>;
   /** Its address, as itself sees it. */
