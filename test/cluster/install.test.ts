@@ -11,6 +11,8 @@ import { createLoad } from '../support/load.ts';
 import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { type HttpAnswer, request } from '../support/world.ts';
+import { BalancedLoad } from './balanced-load.ts';
+import { watchHealth } from './health-watch.ts';
 import { startTimeline } from './timeline.ts';
 import { APPS, Installed, NAMESPACE, OUTSIDE, PAGE } from './installed.ts';
 
@@ -148,6 +150,34 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     await answersBoth(`${OUTSIDE}:80`, 'code', 'built');
     expect(await platform().client.get(KINDS.services, { namespace: NAMESPACE, name: 'tancho-edges' })).toBeNull();
   });
+
+  it('an upgrade of edges on nodes fails no request by way of a balancer that asks for their health', async () => {
+    // In the place of the edge on another node: this machine has one address, and so one node with such ports.
+    const edges = [`${OUTSIDE}:80`, await platform().appsAt('tancho-edge')];
+    const health = watchHealth(edges);
+    // So many connections that nothing waits for one: a balancer chooses the edge when it sends.
+    const how = { perSecond: 50, connections: 100, away: health.away };
+    const load = new BalancedLoad({ edges, apps: ['page', 'code'], ...how });
+    await until(() => load.requests > 200, { what: 'requests' });
+    const before = await platform().edgePods();
+    // What is another one for edges alone.
+    const made = await platform().cli(['edge', 'token-create', 'again']);
+    const more = ['--edges', 'nodes', '--builds'];
+    await platform().apply(await platform().pushImage('2'), more, { TANCHO_EDGE_TOKEN: made.stdout.trim() });
+    await platform().isUp('DaemonSet', 'tancho-edges');
+    const after = await platform().edgePods();
+    expect(after).toHaveLength(before.length);
+    expect(after.filter((name) => before.includes(name))).toEqual([]);
+    await until(() => health.away.size === 0 && health.returns[0] === 1, {
+      what: 'the balancer to take the node back',
+    });
+    const { requests } = load;
+    await until(() => load.requests > requests + 200, { what: 'requests by way of the new edge' });
+    await load.stop();
+    await health.stop();
+    console.log(`an upgrade of an edge on its node: ${load.requests} requests, ${load.lost.length} failed`);
+    expect(load.lost).toEqual([]);
+  }, 300_000);
 
   it('what is removed leaves the key, the namespaces and the apps, and nothing else', async () => {
     await platform().remove();

@@ -144,6 +144,14 @@ export class Installed {
     return (await this.client.list(KINDS.pods, { namespace: NAMESPACE })).items;
   }
 
+  /** Their names, of those that are not about to end. */
+  async edgePods(): Promise<readonly string[]> {
+    return (await this.pods())
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.startsWith('tancho-edges-'));
+  }
+
   /** Which containers do not run and why, and the last lines of all. */
   async troubles(): Promise<string> {
     const lines: string[] = [];
