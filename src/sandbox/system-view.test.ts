@@ -1,8 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 import { systemView } from './system-view.ts';
+
+/** Nobody's. */
+const UNKNOWN = 64_323;
 
 describe('systemView', () => {
   let folder = '';
@@ -63,4 +69,21 @@ describe('systemView', () => {
   it("never has somebody's whole home", () => {
     expect(systemView('/srv/tancho').directories).not.toContain(homedir());
   });
+
+  it(
+    'is found by a user whom the machine does not know, and who has no HOME, as that of a keeper',
+    skipFor(NOT_ROOT),
+    () => {
+      const view = pathToFileURL(join(import.meta.dirname, 'system-view.ts')).href;
+      const program = `
+      import { systemView } from ${JSON.stringify(view)};
+      console.log(systemView('/srv/tancho', ${JSON.stringify(programIn('node-22', 'bin'))}).directories.join());`;
+      chmodSync(folder, 0o755);
+      const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+        ...{ uid: UNKNOWN, gid: UNKNOWN, env: {}, cwd: '/', encoding: 'utf8' },
+      });
+      expect(stderr).toBe('');
+      expect(stdout).toContain(join(folder, 'node-22'));
+    },
+  );
 });

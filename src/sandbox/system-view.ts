@@ -1,7 +1,7 @@
 /** Works out which directories of this machine every sandbox is to see, read-only. */
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { userHome } from '../lib/user-home.ts';
 import type { SystemView } from './plan.ts';
 import { isWanted } from './system-settings.ts';
 
@@ -22,7 +22,7 @@ const MASKED = [
 ];
 
 /** Directories that hold more than the one program that may stand in their `bin`. */
-const SHARED = ['/', '/home', '/mnt', '/opt', '/root', '/srv', '/tmp', '/var', join(homedir(), '.local')];
+const SHARED = ['/', '/home', '/mnt', '/opt', '/root', '/srv', '/tmp', '/var'];
 
 /** `home` is never shown, nor anything that contains it. */
 export function systemView(home: string, runtime: string = process.execPath): SystemView {
@@ -38,8 +38,10 @@ export function systemView(home: string, runtime: string = process.execPath): Sy
   const program = realpathSync(runtime);
   if (!seen(program)) {
     const prefix = dirname(dirname(program));
-    const isInstallation = basename(dirname(program)) === 'bin' && !SHARED.includes(prefix);
-    const fits = isInstallation && prefix !== homedir() && !isWithin(home, prefix);
+    const own = userHome();
+    const shared = own === null ? SHARED : [...SHARED, own, join(own, '.local')];
+    const isInstallation = basename(dirname(program)) === 'bin' && !shared.includes(prefix);
+    const fits = isInstallation && !isWithin(home, prefix);
     directories.push(fits ? prefix : program);
   }
   // Name resolution is often a link to a file that a service writes elsewhere.

@@ -1,13 +1,13 @@
 /** Finds the programs platforms need, and believes only what a sandbox could really run. */
 import { constants } from 'node:fs';
 import { access, lstat, realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { coerce, gte, valid } from 'semver';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { onSharedRoot, type SharedRoot } from '../../../../sandbox/shared-root.ts';
 import { MACHINE_FILES } from '../../../../domain/artifacts/slug.ts';
 import type { Tool } from '../../../../build-plan/build-plan.ts';
+import { userHome } from '../../../../lib/user-home.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { isThere } from '../cache/copy-tree.ts';
@@ -197,7 +197,8 @@ async function bindsOf(path: string, state: string): Promise<string[]> {
     if (SYSTEM_ROOTS.some((root) => place.startsWith(root + sep))) continue;
     const directory = dirname(place);
     const prefix = dirname(directory);
-    const shared = [homedir(), join(homedir(), '.local'), '/', '/opt', '/home', '/root', '/var', '/tmp'];
+    const own = userHome();
+    const shared = ['/', '/opt', '/home', '/root', '/var', '/tmp', ...(own === null ? [] : [own, join(own, '.local')])];
     const whole = (basename(directory) === 'bin' || basename(directory) === 'shims') && !shared.includes(prefix);
     if (whole && !state.startsWith(prefix + sep)) binds.add(prefix);
     else for (const part of [directory, join(prefix, 'lib')]) if (await isThere(part)) binds.add(part);
