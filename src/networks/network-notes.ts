@@ -47,8 +47,7 @@ export class NetworkNotes {
     this.#directory = directory;
     this.#indexes = indexes;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const used = this.all().map(({ index }) => index);
-    this.#next = Math.max(indexes.from, ...used.map((index) => index + 1));
+    this.#next = this.#keptNext() ?? Math.max(indexes.from, ...this.all().map(({ index }) => index + 1));
   }
 
   all(): NetworkNote[] {
@@ -76,6 +75,7 @@ export class NetworkNotes {
       const note: NetworkNote = { index, ...NOBODY, by: this.#self };
       if (!isFit(index) || !this.#make(note)) continue;
       this.#next = index + 1;
+      writeFileSync(this.#nextPath, `${this.#next}`, { mode: 0o600 });
       return note;
     }
     throw new Error(`All ${size} networks for units are in use; stop some.`);
@@ -94,6 +94,20 @@ export class NetworkNotes {
   /** Whether the platform process that made it still runs. */
   isLooked(note: NetworkNote): boolean {
     return isAlive(note.by.pid, note.by.start);
+  }
+
+  /** Where whoever was here before would go on: the address of a network that has gone just now may be known to an edge still. Null: nobody was. */
+  #keptNext(): number | null {
+    try {
+      return Number(readFileSync(this.#nextPath, 'latin1')) || null;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  get #nextPath(): string {
+    return `${this.#directory}.next`;
   }
 
   #make(note: NetworkNote): boolean {

@@ -7,9 +7,11 @@ import type { Service } from '../../src/networks/networks.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { until } from './until.ts';
 
-/** Listens on tcp, udp and an abstract socket; carries out the commands on its input, and prints how that went. */
+/** Listens on tcp, udp and an abstract socket, and for HTTP at 8082; carries out the commands on its input, and prints how that went. */
 const APP = `
 const net = require('node:net'), dgram = require('node:dgram');
+let requests = 0;
+require('node:http').createServer((_, response) => { requests += 1; response.end(process.env.TEST_NAME); }).listen(8082, '0.0.0.0');
 const echo = (socket) => socket.on('error', () => {}).end('here');
 net.createServer(echo).listen(80, '0.0.0.0', () => console.log('listening'));
 net.createServer(echo).listen(8081, '127.0.0.1');
@@ -58,7 +60,7 @@ const directlyTo = (host, port) => new Promise((resolve) =>
 const ownAddress = () => Object.values(require('node:os').networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo };
+  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo, requests: () => requests };
   console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
@@ -78,6 +80,8 @@ export interface NetworkApp {
   abstract(name: string): Promise<string>;
   /** Its address, as itself sees it. */
   own(): Promise<string>;
+  /** How many came by HTTP. */
+  requests(): Promise<number>;
   /** Begins so many calls by UDP to nobody; resolves when they have left. */
   flood(count: number): Promise<string>;
   end(): Promise<void>;
@@ -136,6 +140,7 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
     to: ask,
     abstract: (name) => ask('abstract', name, 0),
     own: () => ask('own', '', 0),
+    requests: async () => Number(await ask('requests', '', 0)),
     flood: (count) => ask('flood', '', count),
     async end() {
       await from.kill({ ...tree, id }, 'SIGKILL');

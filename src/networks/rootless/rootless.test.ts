@@ -1,54 +1,18 @@
 /** Real processes of an ordinary user, in networks that pasta connects: who reaches whom, and what is left when parts of it are killed. */
-import { execFile, spawnSync } from 'node:child_process';
-import { accessSync, chmodSync, chownSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runAsOrdinaryUser, whyNoRootlessNetworks } from '../../../test/support/ordinary-user.ts';
 import { skipFor } from '../../../test/support/skips.ts';
-import { findProgram } from '../../lib/find-program.ts';
 
-const TUN = '/dev/net/tun';
-/** Nobody's. */
-const USER = 64_321;
-const isRoot = process.getuid?.() === 0;
 const DEADLINE_MS = 10 * 60_000;
+const SCRIPT = join(import.meta.dirname, '../../../test/support/rootless-networks.ts');
 
-const become = [findProgram('setpriv') ?? '', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--'];
-const script = join(import.meta.dirname, '../../../test/support/rootless-networks.ts');
-
-function canOthersRead(): boolean {
-  const [file = '', ...args] = [...become, process.execPath, '--check', script];
-  return spawnSync(file, args, { env: { PATH: process.env.PATH } }).status === 0;
-}
-
-function whyNot(): string | false {
-  for (const program of ['pasta', 'bwrap', 'ip', 'nft', 'nsenter', 'unshare', 'setpriv'])
-    if (findProgram(program) === null) return `${program} is not here`;
-  if (isRoot && !canOthersRead()) return 'this program lies where other users cannot read it';
-  try {
-    accessSync(TUN, constants.R_OK | constants.W_OK);
-    return isRoot && (statSync(TUN).mode & 0o006) !== 0o006 ? `${TUN} is for root only` : false;
-  } catch {
-    return `${TUN} cannot be opened`;
-  }
-}
-
-const missing = whyNot();
-
-describe('networks without root', skipFor(missing), () => {
-  const home = mkdtempSync(join(tmpdir(), 'tancho-rootless-'));
+describe('networks without root', skipFor(whyNoRootlessNetworks(SCRIPT)), () => {
   let found: Record<string, unknown> = {};
 
   beforeAll(async () => {
-    chmodSync(home, 0o711);
-    if (isRoot) chownSync(home, USER, USER);
-    const [file = '', ...args] = [...(isRoot ? become : []), process.execPath, script, home];
-    const env = { PATH: process.env.PATH, HOME: home };
-    const { stdout } = await promisify(execFile)(file, args, { env, timeout: DEADLINE_MS });
-    found = JSON.parse(stdout) as Record<string, unknown>;
+    found = await runAsOrdinaryUser(SCRIPT);
   }, DEADLINE_MS);
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   it('are found, and said to be', () => {
     expect(found['description']).toContain('networks: own (pasta)');
