@@ -3,7 +3,7 @@
  * the same files, of which they can change none.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -13,12 +13,19 @@ import { findProgram } from '../lib/find-program.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FILES = ['cgroups.test.ts', 'probe.test.ts', 'processor-shares.long.test.ts'];
 const KERNEL = findProgram('linux.uml');
-const WHY = KERNEL === null ? 'there is no other kernel on this machine (package user-mode-linux)' : NOT_ROOT;
+const BOOTED = 'another kernel';
+
+function whyNot(): string {
+  if (existsSync('/sys/fs/cgroup/cgroup.controllers'))
+    return 'this machine has version 2 itself, which all tests go by';
+  return KERNEL === null ? 'there is no other kernel on this machine (package user-mode-linux)' : NOT_ROOT;
+}
 const MEMORY = '2048M';
 const LONG_MS = 900_000;
 
 /** First and only process: what it needs is on no disk, and it ends with the kernel. */
 const INIT = `#!/bin/sh
+echo '${BOOTED}'
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t cgroup2 groups /sys/fs/cgroup
@@ -44,8 +51,8 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 it(
   'limits of memory, processes and the processor hold by version 2 alone, at every level',
-  { ...skipFor(WHY), timeout: LONG_MS },
-  async () => {
+  { ...skipFor(whyNot()), timeout: LONG_MS },
+  async (context) => {
     const init = join(directory, 'init');
     writeFileSync(init, INIT, { mode: 0o700 });
     const words = ['root=/dev/root', 'rootfstype=hostfs', 'rootflags=/', 'ro', `init=${init}`, `mem=${MEMORY}`];
@@ -60,6 +67,8 @@ it(
     for (const stream of [kernel.stdout, kernel.stderr])
       stream.on('data', (bytes: Buffer) => (printed += bytes.toString()));
     await new Promise((resolved) => kernel.once('close', resolved));
+    // It takes ptrace, which containers may not have.
+    if (!printed.includes(BOOTED)) return context.skip(`the other kernel does not start here: ${printed.slice(-200)}`);
     expect(printed).toMatch(/^ended with 0\r?$/m);
     // A second probe finds the groups that an earlier one has made.
     for (const level of ['bubblewrap', 'user']) {
