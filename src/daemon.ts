@@ -10,9 +10,10 @@ import { KeeperWaiter } from './backends/router/edge/keeper-waiter.ts';
 import type { Config } from './config/config.ts';
 import { readStatePlace } from './config/state-place.ts';
 import { fromHere, isLoopback, portOf } from './daemon/addresses.ts';
+import { recoverBehindDoors } from './daemon/behind-doors.ts';
 import { openCertificates } from './daemon/certificates.ts';
 import { createDomain, type Domain } from './daemon/domain.ts';
-import { type Doors, openDoors } from './daemon/doors.ts';
+import type { Doors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
 import { homeName } from './daemon/home-name.ts';
 import { settingsOf } from './daemon/settings.ts';
@@ -25,7 +26,6 @@ import { demandOwnEngine } from './domain/controls/own-engine.ts';
 import type { Router } from './domain/routes/router.ts';
 import { createTakeOver } from './domain/take-over.ts';
 import { Fence } from './domain/fence.ts';
-import { recover } from './domain/recovery.ts';
 import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
@@ -131,14 +131,12 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     ...{ settings, logger, now, owner, fence, isOneOfSeveral, news, certificates },
   });
   const recovery = { ...backends, ...domain.parts, logger, now };
-  const { background, ...recovered } = await recover(recovery);
-  logger.info(recovered, 'recovered');
-  doors = await openDoors(config, backends, domain.useCases, {
-    ...options,
-    counters: domain.parts.counters,
-    ready: () => isReady,
-  });
+  const counters = domain.parts.counters;
+  const served = { backends, useCases: domain.useCases, recovery };
+  const begun = await recoverBehindDoors(config, served, { ...options, counters, ready: () => isReady });
+  doors = begun.doors;
   isReady = true;
+  begun.open();
   startWork(domain);
   const duties = createDuties(domain, backends);
   const takeOver = createTakeOver(recovery, owner);
@@ -166,7 +164,9 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       // First, so that pushers read why before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
-      await background.leave();
+      if (how === 'all') await begun.ports.end();
+      else begun.ports.leave();
+      await begun.background.leave();
       await domain.close(how);
       await controls.close();
       await news.close();

@@ -7,6 +7,7 @@ import type { CliContext } from './cli/context.ts';
 import { CliError } from './cli/errors.ts';
 import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts';
 import type { Config, Listen } from './config/config.ts';
+import { ConfigError } from './config/config-error.ts';
 import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
 import { speedUp, staySmall } from './lib/small-start.ts';
@@ -14,9 +15,14 @@ import { speedUp, staySmall } from './lib/small-start.ts';
 // Before anything is opened or begun.
 if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
   (await import('./lib/inherited-descriptors.ts')).closeInherited();
-  await (
-    await import('./lib/fewer-rights.ts')
-  ).giveUpNeedless(async () => (await import('./sandbox/seccomp/under-filter.ts')).controlUnderFilter());
+  const { reclaiming, reclaimPorts } = await import('./daemon/reserved-ports/reclaim.ts');
+  const home = homeOrEnd();
+  const under = async (): Promise<string[]> => {
+    const { controlUnderFilter } = await import('./sandbox/seccomp/under-filter.ts');
+    return [...controlUnderFilter(), ...reclaiming(home)];
+  };
+  await (await import('./lib/fewer-rights.ts')).giveUpNeedless(under);
+  reclaimPorts(home);
 }
 
 /** After the start, when the first healing rounds are over. */
@@ -59,7 +65,7 @@ async function startNow(): Promise<RunningServer> {
       stop: (how) => daemon.stop(how),
     };
   } catch (error) {
-    throw await explainDisk(explainListen(error, config), config);
+    throw await explainDisk(await explainListen(error, config), config);
   }
 }
 
@@ -83,7 +89,7 @@ async function checkGit(): Promise<void> {
 }
 
 /** A port that cannot be had is the operator's business: which setting it is, and what to do. */
-function explainListen(error: unknown, config: Config): unknown {
+async function explainListen(error: unknown, config: Config): Promise<unknown> {
   const { code, port, syscall } = error as Partial<{ code: string; port: number; syscall: string }>;
   if (syscall !== 'listen' && syscall !== 'bind' && code !== 'EADDRINUSE') return error;
   const doors: readonly (readonly [string, Listen])[] = [
@@ -93,14 +99,15 @@ function explainListen(error: unknown, config: Config): unknown {
   ];
   const [variable, listen] = doors.find(([, door]) => door.port === port) ?? [];
   if (variable === undefined || listen === undefined) return error;
+  const { portUser } = await import('./lib/port-user.ts');
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another program already listens there',
+    ...(code === 'EADDRINUSE' && { EADDRINUSE: `${portUser(listen.port)} already listens there` }),
     EACCES: 'this user may not use that port',
     EADDRNOTAVAIL: 'this machine does not have that address',
   };
   return new CliError(
     `Cannot listen on ${hostPort(listen)}: ${reasons[code ?? ''] ?? code ?? 'unknown reason'}.`,
-    `Is a server running already (tancho server status)? Else choose another place: ${variable}=127.0.0.1:${listen.port + 10}`,
+    `End that program (an app: tancho server stop --all), or choose another place: ${variable}=127.0.0.1:${listen.port + 10}`,
     { cause: error },
   );
 }
@@ -152,6 +159,16 @@ const server: ServerDoor = {
   },
 };
 
+function homeOrEnd(): string {
+  try {
+    return homeOf(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message} ${error.hint}\n`);
+    process.exit(1);
+  }
+}
+
 /** A reader that has gone (`| head`) is no failure. */
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
@@ -166,7 +183,7 @@ const context: CliContext = {
   stdout: process.stdout,
   stderr: process.stderr,
   cwd: process.cwd(),
-  home: homeOf(process.env),
+  home: homeOrEnd(),
   version,
   packageRoot,
   signal: new AbortController().signal,

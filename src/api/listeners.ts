@@ -5,8 +5,9 @@ import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
 import { hostPort } from '../lib/host-port.ts';
-import { listening, listeningPrivately } from '../lib/listening.ts';
+import { listeningAt, listeningPrivately, type ListenPlace } from '../lib/listening.ts';
 import { createServer } from '../lib/node-http.ts';
+import { portUser } from '../lib/port-user.ts';
 import { speedUp } from '../lib/small-start.ts';
 import { isSocketTaken } from '../lib/socket-problem.ts';
 import type { TrustedProxies } from '../lib/trusted-proxies.ts';
@@ -42,12 +43,12 @@ interface Patience {
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
 export async function listenOnTcp(
   handler: Handlers,
-  listen: Listen,
+  listen: ListenPlace,
   proxies: TrustedProxies,
   patience: Patience = {},
 ): Promise<{ server: Server; address: Listen }> {
   const server = httpServer(handler, proxies, patience);
-  await opened(listening(server, { host: listen.host, port: listen.port }), hostPort(listen), 'TANCHO_API_LISTEN');
+  await opened(listeningAt(server, listen), listen, 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
 }
@@ -139,26 +140,33 @@ function withoutOffer(name: string, value: string): string {
   return kept.length === 0 ? 'keep-alive' : kept.join(',');
 }
 
-async function opened(opening: Promise<void>, name: string, setting: string): Promise<void> {
+async function opened(opening: Promise<void>, place: ListenPlace | string, setting: string): Promise<void> {
   try {
     await opening;
   } catch (error) {
-    throw cannotListen(error as NodeJS.ErrnoException, name, setting);
+    throw cannotListen(error as NodeJS.ErrnoException, place, setting);
   }
 }
 
-function cannotListen(error: NodeJS.ErrnoException, name: string, setting: string): PlatformError {
+function cannotListen(error: NodeJS.ErrnoException, place: ListenPlace | string, setting: string): PlatformError {
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'it is in use',
     EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine does not have that address',
     ENOTFOUND: 'the host name is unknown',
   };
-  const reason = reasons[error.code ?? ''] ?? error.message;
-  return new PlatformError('config.invalid', `The API cannot listen on ${name}: ${reason}.`, {
-    cause: error,
-    hint: `Stop the program that uses it, or set ${setting} to something else.`,
-  });
+  const isPort = error.code === 'EADDRINUSE' && typeof place !== 'string';
+  const reason = isPort
+    ? `${portUser(place.port)} already listens there`
+    : (reasons[error.code ?? ''] ?? error.message);
+  return new PlatformError(
+    'config.invalid',
+    `The API cannot listen on ${typeof place === 'string' ? place : hostPort(place)}: ${reason}.`,
+    {
+      cause: error,
+      hint: `Stop the program that uses it (an app: tancho server stop --all), or set ${setting} to something else.`,
+    },
+  );
 }
 
 async function removeStale(path: string): Promise<void> {

@@ -14,6 +14,7 @@ import { enterFromBrowser } from './dashboard/browser-door.ts';
 import { createApp } from './http/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
+import { descriptorOf, type ListenPlace } from '../lib/listening.ts';
 import { markOldest, pathOfOldest } from './oldest.ts';
 import { type ApiRoute, routesOf, withoutVersion } from './routes.ts';
 import { socketUpgrades } from './socket-upgrade.ts';
@@ -22,7 +23,7 @@ import { VARIANTS } from './variants.ts';
 
 export interface ApiServerOptions {
   readonly useCases: UseCases;
-  readonly listen: Listen;
+  readonly listen: ListenPlace;
   /** Unix socket for the owner of the machine; null for none. */
   readonly socketPath: string | null;
   /** Unix socket where the edge brings requests, and says whose they are; null or absent for none. */
@@ -36,6 +37,8 @@ export interface ApiServerOptions {
   readonly bodyLimitBytes: number;
   /** The users of apps that share the network of the machine; null or absent for none. */
   readonly appUsers?: AppUsers | null;
+  /** Resolves when requests may be served: they wait until then, and are cut off where it rejects. Absent: at once. */
+  readonly opened?: Promise<void>;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
   /** Called for each answer of a known operation, with the milliseconds that it took. */
@@ -48,6 +51,8 @@ export interface ApiServerOptions {
 
 export interface ApiServer {
   readonly address: Listen;
+  /** Of the listener at that address. */
+  readonly descriptor: number;
   close(): Promise<void>;
 }
 
@@ -68,12 +73,29 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const proxies = options.trustedProxies ?? new TrustedProxies([]);
   const app = createApp({ ...options, proxies, routes: ROUTES, calls, standing });
   const sockets = socketUpgrades(ROUTES, calls, { ...options, proxies });
-  const handler: Handlers = {
+  const open: Handlers = {
     request: dispatcher(app, options, standing),
     upgrade(request, socket, head) {
       enterFromBrowser(request);
       return sockets(request, socket, head);
     },
+  };
+  const { opened } = options;
+  let isOpen = opened === undefined;
+  opened?.then(
+    () => (isOpen = true),
+    () => undefined,
+  );
+  const handler: Handlers = {
+    request(request, response) {
+      if (isOpen) return open.request(request, response);
+      opened?.then(
+        () => open.request(request, response),
+        () => response.destroy(),
+      );
+    },
+    // Who wants to change the protocol sooner is answered as whoever does not.
+    upgrade: (request, socket, head) => isOpen && open.upgrade(request, socket, head),
   };
   const marked = (mark: (request: IncomingMessage) => void): Handlers => ({
     request(request, response) {
@@ -98,6 +120,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   }
   return {
     address,
+    descriptor: descriptorOf(server),
     async close() {
       for (const call of calls) if (goesOnForLong(call)) call.giveUp();
       await Promise.all(servers.map((each) => closeServer(each, CLOSE_GRACE_MS)));

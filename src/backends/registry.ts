@@ -68,8 +68,8 @@ export interface Backends {
   /** Null: what units print is carried where everything else is done. */
   readonly outputCarrier: OutputCarrier | null;
   readonly provisioner: Engines;
-  /** Users of apps that share the network of the machine; null: there are none. */
-  readonly appUsers: Sandbox['users'];
+  /** Apps share the network of the machine, by users of their own or by its own; null: none does. */
+  readonly sharedNetwork: Pick<Sandbox, 'users'> | null;
   readonly router: Router;
   /** Who the edge is, where it is not who the server is. */
   readonly edgeUser: number | null;
@@ -146,7 +146,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const clusters = reading.then(() => openClusters(config, logger, keep));
   clusters.catch(() => undefined);
 
-  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'appUsers' | 'builder' | 'volumeHost'>> => {
+  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'sharedNetwork' | 'builder' | 'volumeHost'>> => {
     const sandbox = await opened;
     const volumes = home('volumes');
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
@@ -170,7 +170,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       logger,
     });
     const volumeHost = await createDirectoryVolumes({ root: volumes, sandbox, quotas });
-    return { provisioner, appUsers: sandbox.networks ? null : sandbox.users, builder, volumeHost };
+    return { provisioner, sharedNetwork: sandbox.networks ? null : sandbox, builder, volumeHost };
   };
 
   const openGitHost = async (): Promise<Pick<Backends, 'gitHost'>> => ({

@@ -15,6 +15,7 @@ import { openSealer } from '../lib/seal.ts';
 import { peerUser } from '../lib/peer-user.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { demandReady } from './ready.ts';
+import type { ReservedPorts } from './reserved-ports/reserved-ports.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
@@ -24,13 +25,16 @@ export interface Doors {
   readonly sessions: GitSessions;
 }
 
-interface DoorsOptions {
+export interface DoorsOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly runDir: string;
   readonly counters: Pick<PlatformCounters, 'apiAnswered'>;
   /** False until the platform can serve. */
   readonly ready: () => boolean;
+  /** Whoever comes before it resolves waits. */
+  readonly opened: Promise<void>;
+  readonly ports: Pick<ReservedPorts, 'descriptor'>;
 }
 
 /** All or none: when one cannot listen, those before it are closed. */
@@ -40,7 +44,8 @@ export async function openDoors(
   useCases: UseCases,
   options: DoorsOptions,
 ): Promise<Doors> {
-  const { logger, ready } = options;
+  const { logger, ready, opened, ports } = options;
+  const at = (door: string, place: Config['apiListen']) => ({ ...place, fd: ports.descriptor(door, place) });
   const trustedProxies = new TrustedProxies(config.trustedProxies);
   const sessions = createGitSessions({
     repositories: backends.gitHost,
@@ -54,7 +59,8 @@ export async function openDoors(
   const sealer = await openSealer(path.join(config.home, 'secret.key'));
   const isShared = config.databaseUrl !== null;
   const ssh = await createSshDoor({
-    listen: config.sshListen,
+    listen: at('ssh', config.sshListen),
+    opened,
     hostKeyFile,
     ...(isShared && { hostKey: await sharedHostKey(hostKeyFile, { store: backends.store, sealer }) }),
     users: useCases.users,
@@ -62,11 +68,13 @@ export async function openDoors(
     sessions,
     logger,
   });
-  const appUsers = backends.appUsers === null ? null : { ...backends.appUsers, userOf: peerUser };
+  const users = backends.sharedNetwork?.users ?? null;
+  const appUsers = users === null ? null : { ...users, userOf: peerUser };
   try {
     const api = await createApiServer({
       useCases,
-      listen: config.apiListen,
+      listen: at('api', config.apiListen),
+      opened,
       socketPath: path.join(options.runDir, 'api.sock'),
       edgeDoor: config.ownEdge ? path.join(options.runDir, EDGE_DOOR) : null,
       edgeUser: backends.edgeUser,

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'ssh2';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Users } from '../domain/users/users.ts';
-import { listening } from '../lib/listening.ts';
+import { descriptorOf, listeningAt, type ListenPlace } from '../lib/listening.ts';
 import type { Logger } from '../lib/logger.ts';
 import { speedUp } from '../lib/small-start.ts';
 import { loadHostKey } from './host-key.ts';
@@ -14,8 +14,9 @@ import type { GitSessions } from './sessions.ts';
 import { Visitors } from './ssh-visitors.ts';
 
 interface SshDoorOptions {
-  /** Port 0: any free port. */
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: ListenPlace;
+  /** Connections wait until it resolves, and are cut off where it rejects. Absent: they do not. */
+  readonly opened?: Promise<void>;
   /** Made at the first start. */
   readonly hostKeyFile: string;
   /** Absent: what is in the file. */
@@ -31,6 +32,8 @@ interface SshDoorOptions {
 
 export interface SshDoor {
   readonly address: { readonly host: string; readonly port: number };
+  /** Of the listener at that address. */
+  readonly descriptor: number;
   /** Takes no more connections, ends those there are (a running push is cancelled) and waits for them. */
   close(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   let protocol: Server | null = null;
 
   async function serve(socket: Socket): Promise<void> {
+    await options.opened;
     // With the first connection: until then its memory would be for nothing.
     const { createSshProtocol } = await import('./ssh-protocol.ts');
     protocol ??= createSshProtocol({
@@ -74,12 +78,13 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
       socket.destroy();
     });
   });
-  await listening(server, { port: listen.port, host: listen.host });
+  await listeningAt(server, listen);
   server.on('error', (error) => logger.error({ err: error }, 'ssh door'));
 
   const { address, port } = server.address() as AddressInfo;
   return {
     address: { host: address, port },
+    descriptor: descriptorOf(server),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();

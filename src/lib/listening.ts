@@ -1,7 +1,19 @@
 import type { ListenOptions, Server, Socket } from 'node:net';
 
+/** An address to listen on; with `fd` it is bound already, by that descriptor. */
+export interface ListenPlace {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly fd?: number | undefined;
+}
+
+export function listeningAt(server: Server, { host, port, fd }: ListenPlace): Promise<void> {
+  return listening(server, fd === undefined ? { host, port } : { fd });
+}
+
 /** Resolves when the server listens; rejects with the system's error when it cannot. */
-export function listening(server: Server, options: ListenOptions): Promise<void> {
+export function listening(server: Server, options: ListenOptions | { readonly fd: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options, () => {

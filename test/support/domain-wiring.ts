@@ -243,7 +243,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
       machine: () => ({ memoryTotalBytes: 2, memoryAvailableBytes: 1, processors: 1, load: [0, 0, 0] as const }),
     },
     mailer: { description: 'nowhere', send: async () => {} },
-    appUsers: null,
+    sharedNetwork: null,
     outputCarrier: null,
   };
   const timing = {

@@ -5,7 +5,8 @@ import { isRunning, looksLikeServer, type PidRecord, readPidFile } from '../../l
 import type { CliContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 
-type Part = 'control' | 'edge' | 'keeper';
+/** `ports`: who keeps those of control while that is away. */
+type Part = 'control' | 'edge' | 'keeper' | 'ports';
 
 /** The running process of that part of this home's server; null when there is none. */
 export async function findPart({ home }: CliContext, part: Part): Promise<PidRecord | null> {

@@ -77,8 +77,10 @@ async function findKeeper(context: CliContext, deadlineMs: number): Promise<PidR
   }
 }
 
-/** The edge outlives a server that was killed. Pid of the one that was stopped. */
+/** The edge outlives a server that was killed, and so does who keeps its ports. Pid of the edge that was stopped. */
 async function stopEdge(cli: Cli): Promise<number | null> {
+  const ports = await findPart(cli.context, 'ports');
+  if (ports !== null) signalPart(ports, 'ports', 'SIGTERM');
   const edge = await findPart(cli.context, 'edge');
   if (edge === null || !signalPart(edge, 'edge', 'SIGTERM')) return null;
   if (await waitUntilGone(edge, EDGE_GRACE_MS)) return edge.pid;

@@ -2,6 +2,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { PlatformError } from '../../../domain/errors.ts';
 import { hostPort } from '../../../lib/host-port.ts';
+import { portUser } from '../../../lib/port-user.ts';
 import { listening } from '../../../lib/listening.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
@@ -121,7 +122,7 @@ function bindFailure(error: unknown, door: Door): unknown {
     case 'EADDRINUSE':
       return new PlatformError(
         'config.invalid',
-        `Another program already listens on ${address}: end it or ${set}.`,
+        `${sentence(portUser(door.port))} already listens on ${address}: end it or ${set}.`,
         cause,
       );
     case 'EACCES':
@@ -136,4 +137,8 @@ function bindFailure(error: unknown, door: Door): unknown {
     default:
       return error;
   }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -121,7 +121,9 @@ describe('edge router', () => {
     const options = await newHome({ listen: { host: '127.0.0.1', port } });
     await expect(createEdgeRouter(options)).rejects.toMatchObject({
       code: 'config.invalid',
-      message: `Another program already listens on 127.0.0.1:${port}: end it or set TANCHO_EDGE_LISTEN to another address.`,
+      message: expect.stringMatching(
+        `^Process \\d+ \\(.*\\) already listens on 127.0.0.1:${port}: end it or set TANCHO_EDGE_LISTEN to another address.$`,
+      ) as string,
     });
     await expect(createEdgeRouter({ ...options, workers: 2 })).rejects.toMatchObject({ code: 'config.invalid' });
   });

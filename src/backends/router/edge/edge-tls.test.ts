@@ -136,6 +136,8 @@ it('says which setting names an address that is taken', async () => {
   const other = await world.home({ tls: taken });
   await expect(createEdgeRouter(other)).rejects.toMatchObject({
     code: 'config.invalid',
-    message: `Another program already listens on 127.0.0.1:${taken.port}: end it or set TANCHO_TLS_LISTEN to another address.`,
+    message: expect.stringMatching(
+      `^Process \\d+ \\(.*\\) already listens on 127.0.0.1:${taken.port}: end it or set TANCHO_TLS_LISTEN to another address.$`,
+    ) as string,
   });
 });
