@@ -13,12 +13,14 @@ const CARGO: Files = {
   'crates/shop/src/main.rs': '',
   'crates/alone/Cargo.toml': '[package]\nname = "alone"\n',
   'crates/alone/src/main.rs': '',
+  'own/Cargo.toml': '[workspace]\n\n[workspace.package]\nedition = "2021"\n\n[package]\nedition.workspace = true\n',
 };
 const GO: Files = {
-  'go.work': 'go 1.23\n\nuse (\n\t./api\n\t./shared\n)\n',
+  'go.work': 'go 1.23\n\nuse (\n\t./api\n\t./shared\n\t./jobs\n)\n',
   'api/go.mod': 'module example.com/api\n\ngo 1.23\n\nrequire example.com/shared v0.0.0\n',
   'api/main.go': 'package main\n\nfunc main() {}\n',
   'shared/go.mod': 'module example.com/shared\n',
+  'jobs/go.mod': 'module example.com/jobs\n\nrequire example.com/elsewhere v1.0.0\n',
   'beside/go.mod': 'module example.com/beside\n\nreplace example.com/shared => ../shared\n',
 };
 
@@ -36,11 +38,18 @@ describe('a directory that takes something from beside it', () => {
   it.each<[string, Files, string, boolean]>([
     ['a crate that inherits', CARGO, 'crates/shop', true],
     ['a crate by itself', CARGO, 'crates/alone', false],
-    ['a module of a workspace', GO, 'api', true],
+    ['a workspace in a directory', CARGO, 'own', false],
+    ['a module that takes one of its workspace', GO, 'api', true],
+    ['a module that is merely listed', GO, 'jobs', false],
     ['a module that is replaced from beside it', GO, 'beside', true],
     ['a module by itself', { 'go.mod': 'module a\n', 'b/go.mod': 'module b\n' }, 'b', false],
   ])('is built with the whole source: %s', async (_, files, directory, expected) => {
     expect(await isPart(files, directory)).toBe(expected);
+  });
+
+  it('is that only for the platform that builds it', async () => {
+    expect(await isPartOfSource(LANGUAGES, sourceOf(CARGO), 'crates/shop', 'static')).toBe(false);
+    expect(await isPartOfSource(LANGUAGES, sourceOf(CARGO), 'crates/shop', 'rust')).toBe(true);
   });
 
   it('is a crate that is compiled in its directory, by the lock file of its workspace', async () => {

@@ -1,4 +1,5 @@
 /** An app that is one directory of its source, and needs the rest of it to be built. */
+import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import type { AppFiles } from './app-files/app-files.ts';
 import type { AppDeclaration, Language, PlanParts, SectionOptions } from './language.ts';
 import type { SourceFiles } from './source/source-files.ts';
@@ -8,8 +9,10 @@ export async function isPartOfSource(
   languages: readonly Language[],
   files: SourceFiles,
   directory: string,
+  platform: string = AUTO_PLATFORM,
 ): Promise<boolean> {
-  for (const language of languages) if ((await language.isPart?.(files, directory)) === true) return true;
+  const asked = platform === AUTO_PLATFORM ? languages : languages.filter(({ name }) => name === platform);
+  for (const language of asked) if ((await language.isPart?.(files, directory)) === true) return true;
   return false;
 }
 

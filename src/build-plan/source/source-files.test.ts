@@ -37,6 +37,17 @@ describe('SourceFiles', () => {
     expect(await files.exists('inner/main.go')).toBe(true);
   });
 
+  it.each([
+    ['/*a', { a: 1 }],
+    ['"\\"', null],
+    ['\n//', { a: 1 }],
+  ])('reads JSON of other programs in one pass, also where nothing is closed: %j', async (text, expected) => {
+    const long = sourceOf({ 'x.json': `{"a": 1} ${text.repeat(80_000)}` });
+    expect(await long.foreignJson('x.json')).toEqual(expected);
+    const short = sourceOf({ 'x.json': `{"a": "//b", /* c */ "d": 1, // e\n}` });
+    expect(await short.foreignJson('x.json')).toEqual({ a: '//b', d: 1 });
+  });
+
   it('reads values of JSON files', async () => {
     expect(await files.jsonValue('package.json', 'scripts.build')).toBe('x');
     expect(await files.jsonValue('package.json', 'scripts.constructor')).toBeUndefined();

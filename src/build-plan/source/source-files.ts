@@ -14,8 +14,8 @@ const BEGINNING_BYTES = 256 * 1024;
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
 const MAX_ALIASES = 100;
-/** The string is its first group. */
-const STRING_OR_COMMENT = /("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[^]*?\*\//g;
+/** The string is its first group. What is not closed matches, too: looked for from each beginning anew, its end would take a time that grows with the square. */
+const STRING_OR_COMMENT = /("(?:[^"\\\n]|\\.)*"?)|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g;
 
 export interface FoundLine {
   readonly file: string;

@@ -69,7 +69,7 @@ async function showPlan(
     .join('/');
   if (part.split('/').includes('..'))
     throw new UsageError('The root leads out of the source.', 'Name a directory in it.');
-  const isPart = part !== '' && (await isPartOfSource(languages, whole, part));
+  const isPart = part !== '' && (await isPartOfSource(languages, whole, part, platform));
   const source = isPart ? { files: whole, directory: part } : { files: whole.below(part) };
   const { plan } = await planSource({ app, platform, languages, ...source }).catch(rethrow);
   cli.show(plan, () => describePlan(plan).map(printable).join('\n'));

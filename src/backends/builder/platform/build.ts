@@ -49,7 +49,7 @@ export async function buildSlug(
   const whole = new SourceFiles(directoryReader(place.code));
   // An image is built from its own directory: what else it needs, it says itself.
   const mayBePart = set.root !== '' && platform !== dockerfile.name;
-  const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root));
+  const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root, platform));
   if (!isPart) await narrowTo({ root: set.root, app: request.app }, place);
   signal.throwIfAborted();
   const files = isPart ? whole : new SourceFiles(directoryReader(place.code));

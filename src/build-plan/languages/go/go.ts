@@ -51,11 +51,23 @@ export const go: Language = {
   },
 };
 
-/** A module of a workspace, or one that takes another from beside it. */
+/** A module that takes another from beside it, or one of its workspace. */
 async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
   if (!(await files.exists(`${directory}/go.mod`)) || (await files.exists(`${directory}/package.json`))) return false;
   if (await files.hasLine(`${directory}/go.mod`, /=>\s*\.\.\//)) return true;
-  return (await files.exists('go.work')) && (await membersOf(files)).includes(directory);
+  const members = (await files.exists('go.work')) ? await membersOf(files) : [];
+  if (!members.includes(directory)) return false;
+  const required = new Set(await wordsOf(files, `${directory}/go.mod`, 'require'));
+  const modules = await Promise.all(
+    members.map((member) => wordsOf(files, member === '' ? 'go.mod' : `${member}/go.mod`, 'module')),
+  );
+  return modules.flat().some((name) => required.has(name));
+}
+
+/** The first word of each such directive. */
+async function wordsOf(files: SourceFiles, path: string, wanted: string): Promise<string[]> {
+  const directives = await directivesOf(files, path);
+  return directives.flatMap(({ verb, words: [word] }) => (verb === wanted && word !== undefined ? [word] : []));
 }
 
 /** A module without code holds the tools of a source in another language. */

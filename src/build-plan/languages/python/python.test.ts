@@ -313,7 +313,27 @@ describe('what starts an app', () => {
       'streamlit run Chat.py --server.address 0.0.0.0 --server.port $PORT --server.headless true',
       [],
     ],
+    [
+      'Streamlit',
+      {
+        'requirements.txt': 'fastapi\nuvicorn\nstreamlit',
+        'main.py': 'app = FastAPI()',
+        'dashboard.py': 'import streamlit as st',
+      },
+      'uvicorn --host 0.0.0.0 --port $PORT main:app',
+      [],
+    ],
     ['Python', { 'requirements.txt': '', 'app.py': 'from http.server import HTTPServer' }, 'python app.py', []],
+    [
+      'Python',
+      {
+        'requirements.txt': '',
+        'main.py': 'from wsgiref.handlers import format_date_time',
+        'server.py': 'serve(int(os.environ["PORT"]))',
+      },
+      'python server.py',
+      [],
+    ],
     ['Python', { 'requirements.txt': 'tornado', 'main.py': 'import tornado.web' }, 'python main.py', []],
     ['Python', { 'requirements.txt': '', 'main.py': 'serve(int(os.environ.get("PORT", 1)))' }, 'python main.py', []],
     ['Python', { 'requirements.txt': 'x', 'main.py': 'print(1)' }, undefined, []],

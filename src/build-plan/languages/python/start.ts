@@ -46,11 +46,12 @@ export async function startOf(
   if (required.has('reflex') && (await files.exists('rxconfig.py'))) return { ...nothing, problems: [reflex(asked)] };
   const found =
     (django === null ? null : await djangoStart(files, required, django)) ??
-    (await streamlitStart(files, required)) ??
+    (await streamlitStart(files, required, usualPage)) ??
     (await ownServer(files, required, CHOSEN_FIRST)) ??
     (await moduleStart(files, required)) ??
     (await ownServer(files, required, OTHERS)) ??
-    (await programStart(files));
+    (await programStart(files)) ??
+    (await streamlitStart(files, required, onlyPage));
   if (found === null) return nothing;
   const { server, command, from } = found;
   const started = { ...nothing, processes: { web: { command, from } }, problems: found.problems ?? [] };
@@ -100,23 +101,31 @@ function asgiServer(required: Required): boolean {
   return required.first('daphne', 'uvicorn', 'hypercorn') !== null;
 }
 
-async function streamlitStart(files: SourceFiles, required: Required): Promise<AppServer | null> {
-  if (!required.has('streamlit')) return null;
-  const page = await streamlitPage(files);
+type FindPage = (files: SourceFiles) => Promise<string | null>;
+
+async function streamlitStart(files: SourceFiles, required: Required, find: FindPage): Promise<AppServer | null> {
+  const page = required.has('streamlit') ? await find(files) : null;
   if (page === null) return null;
   const address = '--server.address 0.0.0.0 --server.port $PORT --server.headless true';
   return { command: `streamlit run ${page} ${address}`, from: page, server: null };
 }
 
-/** One with a usual name, else the only one at the top. */
-async function streamlitPage(files: SourceFiles): Promise<string | null> {
-  const isPage = (path: string): Promise<boolean> => files.hasLine(path, /^\s*(?:import|from)\s+streamlit\b/);
-  for (const page of PAGES) if (await isPage(page)) return page;
+async function usualPage(files: SourceFiles): Promise<string | null> {
+  for (const page of PAGES) if (await isPage(files, page)) return page;
+  return null;
+}
+
+/** At the top. */
+async function onlyPage(files: SourceFiles): Promise<string | null> {
   const found: string[] = [];
   for (const path of await files.findAll('*.py')) {
-    if (/^(?!test_)[\w-]+(?<!_test)\.py$/.test(path) && (await isPage(path))) found.push(path);
+    if (/^(?!test_)[\w-]+(?<!_test)\.py$/.test(path) && (await isPage(files, path))) found.push(path);
   }
   return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+function isPage(files: SourceFiles, path: string): Promise<boolean> {
+  return files.hasLine(path, /^\s*(?:import|from)\s+streamlit\b/);
 }
 
 /** A module that makes the app under a usual name. */
@@ -163,20 +172,19 @@ function notListed({ file, line }: FoundLine, framework: string): PlanProblem {
   };
 }
 
-/** What asks for its port, or begins a server; whichever port that is, it is found. */
-const SERVES = new RegExp(
-  [
-    String.raw`(?:environ|getenv)\b.{0,20}["']PORT["']`,
-    String.raw`^\s*(?:import|from)\s+(?:http\.server|socketserver|wsgiref|tornado\.web|cherrypy|twisted\.web|uvicorn|hypercorn|waitress)\b`,
-  ].join('|'),
-);
+/** What asks for its port, else what begins a server: whichever port that has, it is found. */
+const SERVES = [
+  /(?:environ|getenv)\b.{0,20}["']PORT["']/,
+  /^\s*(?:import|from)\s+(?:http\.server|socketserver|wsgiref|tornado\.web|cherrypy|twisted\.web|uvicorn|hypercorn|waitress)\b/,
+];
 
 /** A program that answers requests by itself. */
 async function programStart(files: SourceFiles): Promise<AppServer | null> {
-  for (const program of ['main.py', 'app.py', 'server.py', 'bot.py', 'run.py']) {
-    const found = await files.findLine(program, SERVES);
-    if (found === null) continue;
-    return { command: `python ${program}`, from: `${program} line ${found.line}`, server: null };
+  for (const serves of SERVES) {
+    for (const program of ['main.py', 'app.py', 'server.py', 'bot.py', 'run.py']) {
+      const found = await files.findLine(program, serves);
+      if (found !== null) return { command: `python ${program}`, from: `${program} line ${found.line}`, server: null };
+    }
   }
   return null;
 }

@@ -63,10 +63,12 @@ export const rust: Language = {
   },
 };
 
-/** A package that takes something from its workspace, or from a package beside it. */
+/** A package that takes something from a package beside it, or from its workspace, unless it is one itself. */
 async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
+  const manifest = `${directory}/Cargo.toml`;
   if (await files.exists(`${directory}/package.json`)) return false;
-  return files.hasLine(`${directory}/Cargo.toml`, /\bworkspace\s*=\s*true\b|\bpath\s*=\s*["']\.\.\//);
+  if (await files.hasLine(manifest, /\bpath\s*=\s*["']\.\.\//)) return true;
+  return !(await files.hasLine(manifest, /^\s*\[workspace\b/)) && files.hasLine(manifest, /\bworkspace\s*=\s*true\b/);
 }
 
 /** `top`: of the workspace, where the lock file is. */
