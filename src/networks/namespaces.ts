@@ -182,6 +182,13 @@ export class Namespaces {
     await Promise.all(rules);
   }
 
+  /** Without these rules connections go by the gateway. */
+  async isRoutedDirectly({ directTable: table }: AddressPlan): Promise<boolean> {
+    if (this.#machine !== null) return true;
+    const rules = await runTool([this.tools.ip, 'rule', 'list', 'table', `${table}`]);
+    return rules.split('\n').filter((line) => line.includes('lookup')).length === DIRECT_RULES;
+  }
+
   /** Also cuts off whoever is still inside. What is not there is passed over. */
   async removeUnit(plan: AddressPlan, place: Pick<UnitPlace, 'namespace' | 'link' | 'direct'>): Promise<void> {
     const { namespace, link, direct } = place;

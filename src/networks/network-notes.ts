@@ -74,8 +74,12 @@ export class NetworkNotes {
       const index = from + ((this.#next - from + step) % size);
       const note: NetworkNote = { index, ...NOBODY, by: this.#self };
       if (!isFit(index) || !this.#make(note)) continue;
-      this.#next = index + 1;
-      writeFileSync(this.#nextPath, `${this.#next}`, { mode: 0o600 });
+      try {
+        this.#keepNext(index + 1);
+      } catch (error) {
+        this.remove(index);
+        throw error;
+      }
       return note;
     }
     throw new Error(`All ${size} networks for units are in use; stop some.`);
@@ -104,6 +108,13 @@ export class NetworkNotes {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
+  }
+
+  #keepNext(index: number): void {
+    this.#next = index;
+    const draft = `${this.#nextPath}.new`;
+    writeFileSync(draft, `${index}`, { mode: 0o600 });
+    renameSync(draft, this.#nextPath);
   }
 
   get #nextPath(): string {

@@ -262,6 +262,10 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     await sandbox.mendNetworks();
     expect(await sandbox.networkFault()).toBeNull();
     expect(await connects(65_534, apps[0]?.address ?? '', 80)).not.toBe('reached');
+    await runTool([findProgram('ip') ?? '', 'rule', 'del', 'lookup', `${directTable(scope)}`]);
+    expect(await sandbox.networkFault()).toMatch(/without the gateway/);
+    await sandbox.mendNetworks();
+    expect(await sandbox.networkFault()).toBeNull();
   });
 
   it('leaves a network to the unit in it when another platform process of the home comes, and removes empty ones', async () => {

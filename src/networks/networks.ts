@@ -221,6 +221,8 @@ export class Networks {
       return null;
     });
     if (there === null) return 'the packet filter of units is not on the machine any more';
+    if (!(await this.#namespaces.isRoutedDirectly(this.#plan)))
+      return 'the rules by which the edge reaches units without the gateway are not on the machine any more';
     return isSameChains(this.#machineRules, there)
       ? null
       : 'the packet filter of units on the machine has been changed';
@@ -234,6 +236,7 @@ export class Networks {
     if (this.#machine?.isHeld === false) return this.#beginAnew(this.#machine);
     if (this.#machine === null) forward(await this.#namespaces.routes());
     else await this.#machine.connect(this.#plan);
+    await this.#namespaces.routeDirectly(this.#plan);
     await this.#apply();
   }
 
