@@ -21,6 +21,8 @@ export class Predecessor {
   readonly #log: EdgeLog;
   /** What it, and those before it, have counted as far as is known: counters never go back. */
   readonly #counted = new Map<string, AppTraffic>();
+  /** Apart from those: an app that comes to be in it has all that it was ever asked. */
+  #countedOfAll: CountedApps = [];
 
   constructor(link: Link, log: EdgeLog) {
     this.#link = link;
@@ -67,8 +69,8 @@ export class Predecessor {
   /** One of an earlier version answers for one app at a time only: of the others what it counts from now on is not known. */
   async allTraffic(): Promise<CountedApps> {
     const now = (await this.#askInVain({ op: 'all-traffic' }, ANSWER_MS)) as CountedApps | undefined;
-    for (const [app, counted] of now ?? []) this.#counted.set(app, counted);
-    return [...this.#counted];
+    this.#countedOfAll = now ?? this.#countedOfAll;
+    return this.#countedOfAll;
   }
 
   /** Empty where it knows nothing of it. */

@@ -86,18 +86,22 @@ export class EdgesRouter implements Router {
   async traffic(app: string): Promise<AppTraffic> {
     const own = this.#deps.own.traffic(app);
     if (this.#edges.size === 0 && !this.#hadEdges) return own;
-    await this.#each(async (edge) => this.#counts.report(edge.greeting.instance, app, await edge.traffic(app)));
-    return together(await own, this.#counts.of(app));
+    const elsewhere = this.#each(async (edge) =>
+      this.#counts.report(edge.greeting.instance, app, await edge.traffic(app)),
+    );
+    const [counted] = await Promise.all([own, elsewhere]);
+    return together(counted, this.#counts.of(app));
   }
 
   async trafficOf(apps: readonly string[]): Promise<ReadonlyMap<string, AppTraffic>> {
     const own = this.#deps.own.trafficOf(apps);
     if (this.#edges.size === 0 && !this.#hadEdges) return own;
-    await this.#each(async (edge) => {
+    const elsewhere = this.#each(async (edge) => {
       for (const [app, counted] of await edge.trafficOf(apps))
         this.#counts.report(edge.greeting.instance, app, counted);
     });
-    return new Map([...(await own)].map(([app, counted]) => [app, together(counted, this.#counts.of(app))]));
+    const [here] = await Promise.all([own, elsewhere]);
+    return new Map([...here].map(([app, counted]) => [app, together(counted, this.#counts.of(app))]));
   }
 
   async takeAccessLog(): Promise<readonly AccessEntry[]> {
