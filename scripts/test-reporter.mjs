@@ -2,7 +2,7 @@
  * Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. What has failed, and files that are at their end, are
  * written at once: a run that is interrupted reports nothing any more.
  */
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 
 export default class TestReporter {
   #files = new Map();
@@ -26,7 +26,9 @@ export default class TestReporter {
 }
 
 function write(result) {
-  writeFileSync(process.env.TANCHO_TEST_RESULT, JSON.stringify(result));
+  const file = process.env.TANCHO_TEST_RESULT;
+  writeFileSync(`${file}.new`, JSON.stringify(result));
+  renameSync(`${file}.new`, file);
 }
 
 function countsOf(module) {
