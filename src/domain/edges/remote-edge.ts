@@ -1,4 +1,5 @@
 /** An edge on another machine, while it follows this server: handed tables as the edge of this machine is, and asked what that is asked. */
+import { Turns } from '../../lib/turns.ts';
 import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../routes/router.ts';
 import { ofEach } from '../routes/counted-apps.ts';
 import { changeBetween } from '../routes/table-change.ts';
@@ -8,6 +9,8 @@ import { type EdgeLine, EdgeLost } from './edge-line.ts';
 const APPLY_MS = 15_000;
 const TRAFFIC_MS = 5_000;
 const DRAIN_SLACK_MS = 5_000;
+/** At one time. */
+const QUESTIONS = 32;
 
 /** What an edge says of itself when it comes. */
 export interface EdgeGreeting {
@@ -68,8 +71,10 @@ export class RemoteEdge {
       return ofEach(apps, this.#validated(allTrafficIn(await this.line.ask('all-traffic', {}, TRAFFIC_MS))));
     } catch (error) {
       if (error instanceof EdgeLost) throw error;
-      // One of an earlier version refuses what it does not know.
-      return new Map(await Promise.all(apps.map(async (app) => [app, await this.traffic(app)] as const)));
+      // One of an earlier version refuses what it does not know. A question that it has no time for ends the connection.
+      const turns = new Turns(QUESTIONS);
+      const each = apps.map((app) => turns.run(async () => [app, await this.traffic(app)] as const));
+      return new Map(await Promise.all(each));
     }
   }
 
