@@ -14,9 +14,13 @@ import {
 describe('parseStat', () => {
   it('is not confused by the command name', () => {
     const text = '42 (a) b (c) R 7 42 40 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1000 10';
-    expect(parseStat(text)).toEqual({ pid: 42, parent: 7, session: 40, start: '98765', zombie: false });
+    const facts = { pid: 42, parent: 7, session: 40, start: '98765', zombie: false, isStarting: false };
+    expect(parseStat(text)).toEqual(facts);
     expect(parseStat(text.replace(' R ', ' Z '))?.zombie).toBe(true);
     expect(parseStat('nonsense')).toBeNull();
+    const starting = `${text} ${'0 '.repeat(30)}`;
+    expect(parseStat(starting)?.isStarting).toBe(true);
+    expect(parseStat(starting.replace(' 1000 10 ', ' 0 0 '))?.isStarting).toBe(false);
   });
 });
 

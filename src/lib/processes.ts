@@ -11,6 +11,8 @@ export interface ProcessFacts {
   readonly start: string;
   /** Dead but not yet collected by its parent. */
   readonly zombie: boolean;
+  /** It has no environment yet, being in the middle of execve(2); also one whose memory this process may not look at. */
+  readonly isStarting: boolean;
 }
 
 /** Environment variable that marks every process of a sandbox; see markedProcesses(). */
@@ -25,7 +27,8 @@ export function parseStat(text: string): ProcessFacts | null {
   const pid = Number.parseInt(text.slice(0, open), 10);
   const [state, parent, , session] = fields;
   const threads = Number(fields[17]);
-  const start = fields[19];
+  const [start, memory] = fields.slice(19, 21);
+  const environmentEnd = fields[48];
   if (Number.isNaN(pid) || start === undefined) return null;
   return {
     pid,
@@ -33,6 +36,8 @@ export function parseStat(text: string): ProcessFacts | null {
     session: Number(session),
     start,
     zombie: (state === 'Z' || state === 'X') && threads <= 1,
+    // Of the kernel's own the first is 0, too.
+    isStarting: memory !== '0' && environmentEnd === '0',
   };
 }
 
@@ -128,6 +133,13 @@ export function familyOf(root: number, all: readonly ProcessFacts[]): number[] {
 export function markedProcesses(id: string, all: readonly ProcessFacts[]): number[] {
   const mark = Buffer.from(`${SANDBOX_MARK}=${id}\0`);
   return all.filter(({ pid }) => readEnvironment(pid).includes(mark)).map(({ pid }) => pid);
+}
+
+/** Whether any process is just starting a program, whose mark cannot be seen for that moment. */
+export function isAnyStarting(all: readonly ProcessFacts[]): boolean {
+  const hasNone = (pid: number): boolean =>
+    unlessHidden(() => unlessGone(() => readFileSync(`/proc/${pid}/environ`)))?.length === 0;
+  return all.some(({ pid, zombie, isStarting }) => isStarting && !zombie && hasNone(pid));
 }
 
 /** The id that the process's initial environment carries; null where it carries none. */

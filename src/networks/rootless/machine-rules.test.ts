@@ -57,7 +57,7 @@ it('gives each home a loopback address that nobody has by habit', () => {
 });
 
 it('takes pasta for left behind when the process is gone whose network it connects', () => {
-  const holder = { pid: 12, parent: 1, session: 12, start: '1', zombie: false };
+  const holder = { pid: 12, parent: 1, session: 12, start: '1', zombie: false, isStarting: false };
   const words = ['/usr/bin/pasta', '--userns', '/proc/12/ns/user', '--netns', '/proc/12/ns/net', ''];
   expect(isPastaOfNobody(words, [holder])).toBe(false);
   expect(isPastaOfNobody(words, [])).toBe(true);
