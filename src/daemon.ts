@@ -163,9 +163,10 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       await Promise.all([controls.stop(), duties.stop(), stopMetricsPush(), publicIp.close()]);
       // First, so that pushers read why before their connections end.
       await sessions.close();
+      begun.ports.settle();
       await Promise.all([api.close(), ssh.close()]);
       if (how === 'all') await begun.ports.end();
-      else begun.ports.leave();
+      else await begun.ports.leave();
       await begun.background.leave();
       await domain.close(how);
       await controls.close();
@@ -252,6 +253,8 @@ function ownEnding(logger: Logger): { onLost(): void; whyEnding(): string | null
   return {
     whyEnding: () => why,
     onLost() {
+      // A second signal would be that of somebody who wants the end for good.
+      if (why !== null) return;
       why = TAKEN_OVER;
       logger.error({}, why);
       process.kill(process.pid, 'SIGTERM');

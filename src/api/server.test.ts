@@ -246,6 +246,29 @@ describe('the server', () => {
     expect([answer.status, await answer.text()]).toEqual([200, 'WORKING']);
   });
 
+  it('answers whoever comes during the start at once, at each of its doors, and serves them after it', async () => {
+    const [socketPath, edgeDoor] = [join(home, 'api.sock'), join(home, 'edge-door.sock')];
+    const { promise: opened, resolve } = Promise.withResolvers<void>();
+    const { baseUrl, server } = await start({ socketPath, edgeDoor, opened });
+    const answer = await fetch(`${baseUrl}/healthcheck`);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(answer.headers.get('x-tancho-error')).toBe('unavailable');
+    expect(await answer.text()).toBe('The server is starting.\nTry again in a moment.\n');
+    const json = { accept: 'application/json' };
+    const pushed = await fetch(`${baseUrl}/git/shop.git/x`, { method: 'POST', body: 'x'.repeat(1_000), headers: json });
+    expect(await pushed.json()).toMatchObject({ status: 503, code: 'unavailable' });
+    const offer = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const { port } = server.address;
+    const statuses = async () => [
+      (await overSocket(socketPath, 'GET', '/healthcheck')).status,
+      (await overSocket(edgeDoor, 'GET', '/healthcheck')).status,
+      (await send({ port, host: '127.0.0.1', path: '/apps/shop/shell', headers: offer, agent: false }, '')).status,
+    ];
+    expect(await statuses()).toEqual([503, 503, 503]);
+    resolve();
+    expect(await statuses()).toEqual([200, 200, 401]);
+  });
+
   it('hands everything below /git/ over, unread', async () => {
     const { baseUrl } = await start({
       gitHandler(request, response) {

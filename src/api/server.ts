@@ -19,6 +19,7 @@ import { markOldest, pathOfOldest } from './oldest.ts';
 import { type ApiRoute, routesOf, withoutVersion } from './routes.ts';
 import { socketUpgrades } from './socket-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
+import { refuseWhileStarting } from './starting.ts';
 import { VARIANTS } from './variants.ts';
 
 export interface ApiServerOptions {
@@ -37,7 +38,7 @@ export interface ApiServerOptions {
   readonly bodyLimitBytes: number;
   /** The users of apps that share the network of the machine; null or absent for none. */
   readonly appUsers?: AppUsers | null;
-  /** Resolves when requests may be served: they wait until then, and are cut off where it rejects. Absent: at once. */
+  /** Resolves when requests may be served; until then, and where it rejects, they are answered `unavailable`. Absent: at once. */
   readonly opened?: Promise<void>;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
@@ -87,14 +88,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     () => undefined,
   );
   const handler: Handlers = {
-    request(request, response) {
-      if (isOpen) return open.request(request, response);
-      opened?.then(
-        () => open.request(request, response),
-        () => response.destroy(),
-      );
-    },
-    // Who wants to change the protocol sooner is answered as whoever does not.
+    request: (request, response) =>
+      isOpen ? open.request(request, response) : refuseWhileStarting(request, response, options.logger),
+    // Whoever offers another protocol sooner is answered as whoever does not.
     upgrade: (request, socket, head) => isOpen && open.upgrade(request, socket, head),
   };
   const marked = (mark: (request: IncomingMessage) => void): Handlers => ({

@@ -32,7 +32,7 @@ export interface DoorsOptions {
   readonly counters: Pick<PlatformCounters, 'apiAnswered'>;
   /** False until the platform can serve. */
   readonly ready: () => boolean;
-  /** Whoever comes before it resolves waits. */
+  /** Before it resolves requests are refused, and connections of SSH wait. */
   readonly opened: Promise<void>;
   readonly ports: Pick<ReservedPorts, 'descriptor'>;
 }

@@ -50,7 +50,13 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   let protocol: Server | null = null;
 
   async function serve(socket: Socket): Promise<void> {
-    await options.opened;
+    try {
+      await options.opened;
+    } catch {
+      // Reported once, by whoever starts the server.
+      socket.destroy();
+      return;
+    }
     // With the first connection: until then its memory would be for nothing.
     const { createSshProtocol } = await import('./ssh-protocol.ts');
     protocol ??= createSshProtocol({

@@ -119,6 +119,15 @@ it('a server that ends by itself says why on standard error and begins anew; whe
   });
 });
 
+it('a server that ends by itself ends for good when somebody asks for that meanwhile', async () => {
+  let ask = (): void => {};
+  const { own, events, send } = door({ whyEnding: () => 'Another one has gone on.', stop: async () => ask() });
+  ask = () => send('SIGTERM');
+  const ready = (text: string) => text.includes('Home:') && setImmediate(() => send('SIGTERM'));
+  const { code } = await world.run(['server'], { server: own, onOut: ready });
+  expect({ code, events }).toEqual({ code: 0, events: [] });
+});
+
 describe('what it prints', () => {
   it('the addresses', async () => {
     const { out } = await runAndSend('SIGTERM');

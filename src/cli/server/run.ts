@@ -15,7 +15,7 @@ const HOW_TO_STOP = 'Ctrl-C stops the server and all apps; "tancho server stop" 
 export async function runServer(cli: Cli, withWelcome: boolean): Promise<number> {
   const { server: door } = cli.context;
   const stopping = new AbortController();
-  const asked = whenAsked(door, stopping);
+  const { asked, isAskedAgain } = whenAsked(door, stopping);
   const server = await cli.during('Starting', () => door.start());
   announce(cli, server);
   const welcome = withWelcome && !stopping.signal.aborted ? greet(cli, server, stopping.signal) : Promise.resolve();
@@ -29,25 +29,35 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
   cli.note('Stopped.');
+  const hasEndedByItself = why !== null && !isAskedAgain();
   // This process serves again, by the same id, after a move of the state, and in another's place: what would start it again may end its edge with it.
-  if (how === 'leave-units' && (why !== null || (await mover(cli.context.home)) !== null)) door.again();
-  return why === null ? 0 : ENDED_BY_ITSELF;
+  if (how === 'leave-units' && (hasEndedByItself || (await mover(cli.context.home)) !== null)) door.again();
+  return hasEndedByItself ? ENDED_BY_ITSELF : 0;
 }
 
-/** The first signal that asks to stop; fires `stopping`. A second SIGINT ends the process. */
-function whenAsked(door: ServerDoor, stopping: AbortController): Promise<StopSignal> {
+interface Asked {
+  /** The first signal that asks to stop, which may be of the server itself. */
+  readonly asked: Promise<StopSignal>;
+  /** Somebody else has asked since. */
+  isAskedAgain(): boolean;
+}
+
+/** The first signal fires `stopping`. A second SIGINT ends the process. */
+function whenAsked(door: ServerDoor, stopping: AbortController): Asked {
+  const { promise: asked, resolve } = Promise.withResolvers<StopSignal>();
   let firstAt: number | null = null;
-  return new Promise((resolve) => {
-    door.onSignal((signal) => {
-      if (firstAt === null) {
-        firstAt = Date.now();
-        stopping.abort(new Error('The server is stopping.'));
-        resolve(signal);
-      } else if (signal === 'SIGINT' && Date.now() - firstAt > SECOND_PRESS_MS) {
-        door.exit(FORCED);
-      }
-    });
+  let isAgain = false;
+  door.onSignal((signal) => {
+    if (firstAt === null) {
+      firstAt = Date.now();
+      stopping.abort(new Error('The server is stopping.'));
+      resolve(signal);
+      return;
+    }
+    isAgain = true;
+    if (signal === 'SIGINT' && Date.now() - firstAt > SECOND_PRESS_MS) door.exit(FORCED);
   });
+  return { asked, isAskedAgain: () => isAgain };
 }
 
 function announce(cli: Cli, server: RunningServer): void {

@@ -28,6 +28,10 @@ const HOLDER = `
 use strict;
 use Socket;
 my ($sendmsg, $path, $control, @labels) = @ARGV;
+# For whoever looks who has a port.
+$0 = 'tancho: keeps the ports of ' . $path =~ s{/run/[^/]*\\z}{}r;
+# Whoever has asked may be gone.
+$SIG{PIPE} = 'IGNORE';
 my @ports = map { open my $port, '+<&=', $_ or die "descriptor $_: $!\\n"; $port } 3 .. 2 + @labels;
 sub lineOf { open my $file, '<', shift or return ''; scalar(<$file>) // '' }
 my $last = '';
@@ -36,6 +40,15 @@ sub isAnotherThere {
   my ($pid, $start) = split ' ', $line;
   my ($state, @fields) = split ' ', lineOf('/proc/' . ($pid // 0) . '/stat') =~ s/.*\\) //sr;
   return $line ne $last && defined $state && $state ne 'Z' && $fields[18] eq $start;
+}
+sub handedOver {
+  accept my $next, shift or return;
+  my $text = join ' ', @labels;
+  my $parts = pack 'P Q', $text, length $text;
+  my $rights = pack 'Q i i i*', 16 + 4 * @ports, 1, 1, map { fileno $_ } @ports;
+  $rights .= "\\0" x (-length($rights) % 8);
+  my $message = pack 'Q L x4 P Q P Q i x4', 0, 0, $parts, 1, $rights, length $rights, 0;
+  return syscall($sendmsg + 0, fileno $next, $message, 0) < 0 ? undef : $next;
 }
 unlink $path;
 socket my $door, AF_UNIX, SOCK_STREAM, 0 or die "socket: $!\\n";
@@ -49,8 +62,8 @@ while (1) {
   1 while sysread $link, my $bytes, 4096;
   # It may take a moment to end.
   $last = lineOf("$control.start");
-  my $isAsked = 0;
-  until ($isAsked) {
+  my $next;
+  until ($next) {
     exit if !-S $path || isAnotherThere();
     my $set = '';
     vec($set, fileno $_, 1) = 1 for $door, @ports;
@@ -59,15 +72,8 @@ while (1) {
       accept my $client, $_ or next;
       setsockopt $client, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0;
     }
-    $isAsked = vec($set, fileno $door, 1);
+    $next = handedOver($door) if vec($set, fileno $door, 1);
   }
-  accept my $next, $door or next;
-  my $text = join ' ', @labels;
-  my $parts = pack 'P Q', $text, length $text;
-  my $rights = pack 'Q i i i*', 16 + 4 * @ports, 1, 1, map { fileno $_ } @ports;
-  $rights .= "\\0" x (-length($rights) % 8);
-  my $message = pack 'Q L x4 P Q P Q i x4', 0, 0, $parts, 1, $rights, length $rights, 0;
-  syscall $sendmsg + 0, fileno $next, $message, 0;
   $link = $next;
 }
 `;
@@ -75,6 +81,7 @@ while (1) {
 /** Sets a variable to its pid, the number of the connection and `<label>=<descriptor>` for each, then becomes the command in any case. */
 const RECEIVER = `
 use strict;
+use Errno qw(ECONNREFUSED ENOENT);
 use Socket;
 my ($recvmsg, $path, $seconds, $variable, @command) = @ARGV;
 $^F = 255;
@@ -83,7 +90,8 @@ socket my $link, AF_UNIX, SOCK_STREAM, 0 or die "socket: $!\\n";
 eval {
   local $SIG{ALRM} = sub { die "the ports were not handed over\\n" };
   alarm $seconds;
-  connect $link, pack_sockaddr_un($path) or die "$path: $!\\n";
+  # Left from before a start of the machine, for one: nobody keeps ports, which is nothing to say.
+  connect $link, pack_sockaddr_un($path) or die $! == ECONNREFUSED || $! == ENOENT ? "\\n" : "$path: $!\\n";
   my ($text, $rights) = (pack('x4096'), pack('x256'));
   my $parts = pack 'P Q', $text, length $text;
   my $message = pack 'Q L x4 P Q P Q i x4', 0, 0, $parts, 1, $rights, length $rights, 0;
@@ -94,7 +102,7 @@ eval {
   $found = join ' ', fileno $link, map { "$labels[$_]=$descriptors[$_]" } 0 .. $#labels;
 };
 alarm 0;
-warn $@ if $@;
+warn $@ if $@ =~ /\\S/;
 close $link if $found eq '';
 $ENV{$variable} = "$$ $found";
 exec { $command[0] } @command or die "$command[0]: $!\\n";
@@ -103,14 +111,14 @@ exec { $command[0] } @command or die "$command[0]: $!\\n";
 /** A control that lives hands over nothing; nobody is asked then. */
 const HANDED_OVER_WITHIN_SECONDS = 5;
 
-/** Null: this machine lacks what it takes. Its input is to end with this process, and says nothing; it prints a line once it holds them. */
+/** Throws Error where this machine lacks what it takes. Its input is to end with this process, and says nothing; it prints a line once it holds them. */
 export function startHolder(
   ports: readonly HeldPort[],
   { socket, control }: HolderPlaces,
   errors: number,
-): ChildProcess | null {
+): ChildProcess {
   const program = programOf(HOLDER, 'sendmsg');
-  if (program === null) return null;
+  if (program === null) throw new Error('it takes perl, on Linux');
   const [perl = '', ...words] = program;
   return spawn(perl, [...words, socket, control, ...ports.map(({ label }) => label)], {
     cwd: '/',

@@ -1,5 +1,5 @@
 /** Real processes: a control that is killed, who else wants its port meanwhile, and the control that comes after it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -12,7 +12,13 @@ import { freePort } from '../../../test/support/free-port.ts';
 import { skipFor } from '../../../test/support/skips.ts';
 import { until } from '../../../test/support/until.ts';
 import { findProgram } from '../../lib/find-program.ts';
+import { descriptorOf, listeningAt } from '../../lib/listening.ts';
+import { SILENT } from '../../lib/logger.ts';
+import { portUser } from '../../lib/port-user.ts';
 import { isTaken, sendSignal } from '../../lib/processes.ts';
+import { receiver } from './holder.ts';
+import { holderSocket } from './reclaim.ts';
+import { ReservedPorts } from './reserved-ports.ts';
 
 const WHY = process.platform !== 'linux' || findProgram('perl') === null ? 'it takes perl, on Linux' : '';
 const CONTROL = join(import.meta.dirname, '../../../test/support/reserving-control.ts');
@@ -133,6 +139,41 @@ describe('ports of a control that is away', skipFor(WHY), () => {
     await until(async () => (await answer()) === 'ECONNRESET', { what: 'the port to be kept' });
     expect(await taken()).toBe('EADDRINUSE');
     expect((await control()).wereKept).toBe(true);
+  });
+
+  it('stay kept by the same one when somebody has asked for them and is gone, and it says for which home it does so', async () => {
+    const first = await control();
+    const holder = holderPid();
+    const gone = connect(holderSocket(home));
+    await once(gone, 'connect');
+    gone.destroy();
+    await once(gone, 'close');
+    await first.kill();
+    await until(async () => (await answer()) === 'ECONNRESET', { what: 'the port to be kept' });
+    expect(portUser(port)).toMatch(`process ${holder} (tancho: keeps the ports of /`);
+    expect((await control()).wereKept).toBe(true);
+    expect([holderPid(), isTaken(holder)]).toEqual([holder, true]);
+  });
+
+  it('that nobody keeps, where a socket is left or not, are nothing to warn of', () => {
+    const socket = holderSocket(home);
+    const [perl = '', ...words] = receiver(socket, 'KEPT') ?? [];
+    const begun = () => spawnSync(perl, [...words, process.execPath, '-p', 'process.env.KEPT'], { encoding: 'utf8' });
+    expect(begun()).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\d+ \n$/) as string });
+    const leave = 'socket my $s, AF_UNIX, SOCK_STREAM, 0; bind $s, pack_sockaddr_un($ARGV[0]) or die';
+    expect(spawnSync(perl, ['-MSocket', '-e', leave, socket]).status).toBe(0);
+    expect(begun()).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^\d+ \n$/) as string });
+  });
+
+  it('that cannot be kept say why', async () => {
+    mkdirSync(join(home, 'run', 'ports.log'));
+    const place = { host: '127.0.0.1', port };
+    const ports = await ReservedPorts.open({ home, logger: SILENT, wanted: { api: place } });
+    const server = createServer();
+    await listeningAt(server, place);
+    await expect(ports.hold({ api: { ...place, descriptor: descriptorOf(server) } })).rejects.toThrow(/EISDIR/);
+    server.close();
+    expect(holderPid()).toBe(0);
   });
 
   it('are free for a version that does not ask for them, and when another address is wanted', async () => {

@@ -1,6 +1,7 @@
 /** The ports of control's own doors, which outlive it where apps share the network of the machine: no app is to listen there in its place. */
+import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,6 +19,7 @@ interface Place {
 
 const POLL_MS = 5;
 const END_MS = 10_000;
+const HELD_MS = 10_000;
 const AGAIN_MS = 1_000;
 
 export class ReservedPorts {
@@ -31,6 +33,8 @@ export class ReservedPorts {
   #isSame = false;
   /** Nobody is to be started in the place of a holder that ends. */
   #isOver = false;
+  /** In the place of one that has ended. */
+  #starting: Promise<void> | null = null;
 
   /** `wanted`: by the names of their doors. Who keeps others goes on until these are had, unless it is in their way. */
   static async open(options: {
@@ -67,8 +71,8 @@ export class ReservedPorts {
     return this.#reclaimed?.ports.get(labelOf(door, place));
   }
 
-  /** From now on they are kept when this process ends, in whatever way. False: this machine lacks what it takes. */
-  async hold(doors: Readonly<Record<string, Place & { readonly descriptor: number }>>): Promise<boolean> {
+  /** From now on they are kept when this process ends, in whatever way. Throws Error that says why they are not. */
+  async hold(doors: Readonly<Record<string, Place & { readonly descriptor: number }>>): Promise<void> {
     this.#held = Object.entries(doors).map(([door, place]) => ({
       label: labelOf(door, place),
       descriptor: place.descriptor,
@@ -77,18 +81,24 @@ export class ReservedPorts {
     const isThere = holder !== null && (await isRunning(holder));
     if (!this.#isSame || this.#reclaimed === null || !isThere) return this.#start();
     this.#watch(new Socket({ fd: this.#reclaimed.link, readable: true, writable: false }));
-    return true;
+  }
+
+  /** To be called before the descriptors are closed: who keeps them stays, and nobody is started in its place. */
+  settle(): void {
+    this.#isOver = true;
   }
 
   /** Whoever keeps them has them alone. */
-  leave(): void {
-    this.#isOver = true;
+  async leave(): Promise<void> {
+    this.settle();
+    await this.#starting;
     this.#link?.destroy();
   }
 
   /** They are anybody's once this process has closed them. */
   async end(): Promise<void> {
-    this.#isOver = true;
+    this.settle();
+    await this.#starting;
     await this.#endHolder();
     await rm(holderSocket(this.#home), { force: true });
     this.#link?.destroy();
@@ -98,24 +108,24 @@ export class ReservedPorts {
     return join(this.#home, 'run', 'ports.pid');
   }
 
-  async #start(): Promise<boolean> {
-    const errors = await open(join(this.#home, 'run', 'ports.log'), 'w', 0o600);
+  async #start(): Promise<void> {
+    const log = join(this.#home, 'run', 'ports.log');
+    const errors = await open(log, 'w', 0o600);
     try {
+      if (this.#isOver) return;
       const places = { socket: holderSocket(this.#home), control: join(this.#home, 'run', 'control.pid') };
       const child = startHolder(this.#held, places, errors.fd);
-      if (child === null) return false;
-      const isUp = await new Promise<boolean>((resolve) => {
-        child.once('error', () => resolve(false));
-        child.once('exit', () => resolve(false));
-        child.stdout?.once('data', () => resolve(true));
-      });
-      if (!isUp || child.pid === undefined) return false;
-      await this.#endHolder();
-      await writePidFile(this.#pidFile, child.pid);
+      try {
+        await held(child, log);
+        await this.#endHolder();
+        if (child.pid !== undefined) await writePidFile(this.#pidFile, child.pid);
+      } catch (error) {
+        child.kill('SIGKILL');
+        throw error;
+      }
       child.unref();
       child.stdout?.destroy();
       if (child.stdin instanceof Socket) this.#watch(child.stdin);
-      return true;
     } finally {
       await errors.close();
     }
@@ -134,8 +144,9 @@ export class ReservedPorts {
     if (this.#isOver) return;
     await delay(AGAIN_MS, undefined, { ref: false });
     if (this.#isOver) return;
-    const isHeld = await this.#start().catch(() => false);
-    if (!isHeld) this.#logger.warn({}, 'nobody keeps the ports of this server while it is away any more');
+    this.#starting = this.#start().catch((error: unknown) =>
+      this.#logger.warn({ err: error }, 'nobody keeps the ports of this server while it is away any more'),
+    );
   }
 
   async #endHolder(): Promise<void> {
@@ -147,6 +158,19 @@ export class ReservedPorts {
     }
     await removePidFile(this.#pidFile);
   }
+}
+
+/** Resolves when it says so; rejects with why it does not, at the end of its time at the latest. */
+async function held(child: ChildProcess, log: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error('who is to keep the ports does not say that it does')), HELD_MS);
+  child.once('error', reject);
+  child.once('exit', () => {
+    const said = (text: string): void => reject(new Error(`who is to keep the ports has ended: ${text.trim()}`));
+    readFile(log, 'utf8').then(said, reject);
+  });
+  child.stdout?.once('data', () => resolve());
+  await promise.finally(() => clearTimeout(timer));
 }
 
 function labelOf(door: string, place: Place): string {
