@@ -13,8 +13,11 @@ import { freePort } from '../../test/support/free-port.ts';
 import { createLoad } from '../../test/support/load.ts';
 import { until } from '../../test/support/until.ts';
 import { request } from '../../test/support/world.ts';
+import { loadConfig } from '../config/load.ts';
 import { descriptorOf, listening } from '../lib/listening.ts';
+import { writePidFile } from '../lib/pid-file.ts';
 import { handedSockets } from './handed-sockets.ts';
+import { startOwnEdge } from './own-edge.ts';
 
 /** As the service manager: holds the socket, and starts the program once more when it has ended. */
 const MANAGER = `for round in 1 2; do sh -c 'export LISTEN_PID=$$; exec "$@"' sh "$@"; done`;
@@ -121,6 +124,22 @@ it('an edge that is alone is started anew without a failed request, though all i
   const { requests, failures } = await load.stop();
   expect(failures).toEqual([]);
   expect(requests).toBeGreaterThan(50);
+});
+
+it('an edge that is just being started by another process is not started a second time', async () => {
+  const home = await newHome();
+  await mkdir(join(home, 'run'), { mode: 0o700 });
+  const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+  undo.push(async () => {
+    const ended = once(other, 'exit');
+    other.kill();
+    await ended;
+  });
+  await writePidFile(join(home, 'run', 'edge-start.pid'), other.pid);
+  const options = { name: 'second', servers: ['http://127.0.0.1:9'], token: 'any', version: '0.0.0' };
+  await expect(startOwnEdge(await loadConfig({ TANCHO_HOME: home }), options)).rejects.toMatchObject({
+    ...{ code: 'unavailable', message: `Another start of this edge (pid ${other.pid}) is under way.` },
+  });
 });
 
 it('an edge that starts has those who come wait until it has been told which apps there are', async () => {

@@ -17,8 +17,9 @@ import {
 } from '../backends/router/edge/edge-process.ts';
 import { edgeUser } from '../backends/router/edge/edge-user.ts';
 import { type Config, tlsAddress } from '../config/config.ts';
+import { PlatformError } from '../domain/errors.ts';
 import { EDGE_TOKEN } from '../edge/follow/options.ts';
-import { claimHome, isTakenFromHere, takeHome } from '../lib/home-claim.ts';
+import { claimHome, HomeTaken, reclaimHome, takeHome } from '../lib/home-claim.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { descriptorOf } from '../lib/listening.ts';
 import { readProcess } from '../lib/processes.ts';
@@ -51,14 +52,17 @@ const LAST_RESTART_MS = 10_000;
 const STEADY_MS = 60_000;
 
 /**
- * Takes over from the edge that another one of these runs in the home, which ends then. Throws `config.invalid` when an address cannot be had, HomeTaken when
- * somebody else has the home.
+ * Takes over from the edge that another one of these runs in the home, which ends then. Throws `config.invalid` when an address cannot be had, `unavailable` when
+ * somebody else has the home, or another one is just being started.
  */
 export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Promise<OwnEdge> {
   const runDir = join(config.home, 'run');
   await mkdir(runDir, { recursive: true, mode: 0o700 });
-  // Of several that are started at one time each takes over from the one before it.
-  const endTurn = await claimHome(join(runDir, 'edge-start.pid'));
+  // One start at a time: the next one has to find the edge that this one starts.
+  const endTurn = await claimed(
+    join(runDir, 'edge-start.pid'),
+    (pid) => `Another start of this edge (pid ${pid}) is under way.`,
+  );
   try {
     return await begun(await prepared(config, options, runDir), config);
   } finally {
@@ -69,7 +73,8 @@ export async function startOwnEdge(config: Config, options: OwnEdgeOptions): Pro
 async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
   const control = join(edge.process.runDir, 'control.pid');
   const found = await findEdge(edge.process);
-  const home = found === null ? { release: await claimHome(control) } : await takeHome(control);
+  const isHad = (pid: number): string => `Process ${pid} has this home: a server, or an edge that is about to end.`;
+  const home = found === null ? { release: await claimed(control, isHad) } : await takeHome(control);
   let living = await first(edge, found).catch(async (error: unknown) => {
     await ('giveBack' in home ? home.giveBack() : home.release());
     throw error;
@@ -82,7 +87,7 @@ async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
     let pauseMs = FIRST_RESTART_MS;
     for (let born = performance.now(); ; born = performance.now()) {
       await living.ended;
-      if (stopping.signal.aborted || (await isTakenFromHere(control))) return;
+      if (stopping.signal.aborted || !(await reclaimHome(control))) return;
       pauseMs = performance.now() - born > STEADY_MS ? FIRST_RESTART_MS : Math.min(pauseMs * 2, LAST_RESTART_MS);
       say('the edge has died and is started again');
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -108,6 +113,16 @@ async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
       await home.release();
     },
   };
+}
+
+async function claimed(pidFile: string, whyNot: (pid: number) => string): Promise<() => Promise<void>> {
+  try {
+    return await claimHome(pidFile);
+  } catch (error) {
+    if (!(error instanceof HomeTaken)) throw error;
+    const hint = 'Try again once it has ended, or give this one another TANCHO_HOME.';
+    throw new PlatformError('unavailable', whyNot(error.pid), { hint });
+  }
 }
 
 /** Where the edge that was found dies meanwhile there is nobody to take over from. */

@@ -62,6 +62,8 @@ export class Edge {
   /** Others find this process by its pid file. */
   #announced: Promise<void> = Promise.resolve();
   #isHanded = false;
+  /** It takes no connection any more, and has nothing to hand on. */
+  #isClosed = false;
   #isRetired = false;
   #resolveRetired: () => void = () => {};
   #resolveHasTable: () => void = () => {};
@@ -146,6 +148,7 @@ export class Edge {
   async leave(timeoutMs: number): Promise<void> {
     await this.#serving.leave();
     await delay(timeoutMs / 2);
+    this.#isClosed = true;
     await this.#serving.drain(timeoutMs / 2);
   }
 
@@ -163,7 +166,7 @@ export class Edge {
         const { host, port, fingerprint } = this.#options;
         const bound = { bound: this.#bound, tlsHost: this.#options.tls?.host ?? null, tlsBound: this.#tlsBound };
         const { version } = this.#table.value;
-        const follows = this.#options.follow !== null;
+        const follows = this.#options.follow !== null && !this.#isClosed;
         return { pid: process.pid, fingerprint, host, port, ...bound, version, binds: true, follows };
       }
       case 'table':

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtProgram } from '../../test/support/built.ts';
-import { claimHome, HomeTaken } from './home-claim.ts';
+import { claimHome, HomeTaken, reclaimHome } from './home-claim.ts';
+import { writePidFile } from './pid-file.ts';
 
 const RIVALS = 5;
 const ROUNDS = 40;
@@ -35,6 +36,21 @@ describe('a home', () => {
     await (
       await claimHome(file)
     )();
+  });
+
+  it('is claimed once more by the one that had it, unless another one has taken it, or has given it up since', async () => {
+    const file = join(folder, 'again.pid');
+    const release = await claimHome(file);
+    expect(await reclaimHome(file)).toBe(true);
+    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
+    await writePidFile(file, other.pid);
+    expect(await reclaimHome(file)).toBe(false);
+    other.kill();
+    await once(other, 'exit');
+    expect(await reclaimHome(file)).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe(`${process.pid}\n`);
+    await release();
+    expect(await reclaimHome(file)).toBe(false);
   });
 
   it('is not held by a stranger who has the pid of a server that crashed', async ({ skip }) => {

@@ -38,7 +38,7 @@ interface TakenHome {
   readonly giveBack: () => Promise<void>;
 }
 
-/** As claimHome(), also from one that holds it: that one gives way, and finds out by isTakenFromHere(). */
+/** As claimHome(), also from one that holds it: that one gives way, and finds out by reclaimHome(). */
 export async function takeHome(pidFile: string): Promise<TakenHome> {
   const endTurn = await takeTurn(`${pidFile}.turn`);
   try {
@@ -51,8 +51,20 @@ export async function takeHome(pidFile: string): Promise<TakenHome> {
   }
 }
 
+/** For one that has held the home: claims it once more, where nobody has given it up since. False: it is, or will be, somebody else's. */
+export async function reclaimHome(pidFile: string): Promise<boolean> {
+  if ((await readPidFile(pidFile)) === null) return false;
+  try {
+    await claimHome(pidFile);
+    return true;
+  } catch (error) {
+    if (error instanceof HomeTaken) return false;
+    throw error;
+  }
+}
+
 /** Whether another process that runs holds the home now. */
-export async function isTakenFromHere(pidFile: string): Promise<boolean> {
+async function isTakenFromHere(pidFile: string): Promise<boolean> {
   const holder = await readPidFile(pidFile);
   return holder !== null && holder.pid !== process.pid && (await isHolding(holder));
 }

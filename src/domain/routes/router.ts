@@ -4,7 +4,7 @@
  *
  * A request goes to the route that has its Host, whatever its case, port or trailing dot; an exact name wins over a wildcard. Where none has, it is
  * answered 404, with the name. Several targets share the requests; one that refuses the connection is passed over for the next, and where none is
- * left the answer is 502; until then the request may wait for another table, and go by that. What the router answers itself names the app and no address, and 503 comes with Retry-After. Bodies pass both ways as they come.
+ * left the answer is 502; until then the request may wait for another table, and go by that, or for a target that takes it after all. What the router answers itself names the app and no address, and 503 comes with Retry-After. Bodies pass both ways as they come.
  *
  * Units get the request as it was sent, with its Host, and with X-Forwarded-For (the client's address), X-Forwarded-Proto, X-Forwarded-Host and
  * X-Forwarded-Port in place of what a client has said of them. X-Request-Id is the client's, or a new one; units and clients get it.

@@ -81,6 +81,7 @@ export class DataPlane implements Serving {
       deadline: 0,
       expire: () => {
         this.#plane.pools.expire();
+        this.#plane.held.askAgain(deadlines.now);
         this.#janitor.deadline = 0;
       },
     };
@@ -133,7 +134,7 @@ export class DataPlane implements Serving {
       return live;
     });
     this.#plane.pools.settle([...this.#live.values()].flatMap(({ pools }) => pools));
-    this.#plane.held.release();
+    this.#plane.held.release(this.#plane.table);
     this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
   }
 

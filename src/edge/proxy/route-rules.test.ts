@@ -1,5 +1,5 @@
 /** What apps can have done with their requests: seen by raw clients, with real units behind. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Route, RouteRules, Target } from '../../domain/routes/router.ts';
@@ -113,6 +113,23 @@ describe('requests whose units all refuse the connection', () => {
     await route(undefined, await unit('late'));
     expect((await answers).map((answer) => answer.slice(-6))).toEqual(['late 0', 'late 3']);
     expect(await rig.plane.traffic('blog')).toMatchObject({ requests: 2, failures: 0 });
+  });
+
+  it('ask them again without another table', async () => {
+    await start({ timeouts: { unreachedMs: 120_000 }, limits: { heldPerApp: 1 } });
+    const server = createHttpServer((_request, response) => response.end('back'));
+    const listens = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await listens(0);
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    await route(undefined, { unit: 'back', host: '127.0.0.1', port });
+    const answers = [get(), get()];
+    // One waits, so that there is no place for the other.
+    expect(await Promise.race(answers)).toMatch(/^HTTP\/1\.1 502 /);
+    await listens(port);
+    expect((await Promise.all(answers)).map((answer) => answer.slice(9, 12)).sort()).toEqual(['200', '502']);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it('wait also when the first to be asked has ended under a kept connection, and others with it', async () => {

@@ -33,7 +33,7 @@ export interface Timeouts {
   /** A client of HTTP/2 that is never quiet is asked to leave after so long. */
   readonly leaveMs: number;
   readonly connectMs: number;
-  /** From the beginning of a request whose app's units all refuse connections: so long it may wait for a table with others. */
+  /** From the beginning of a request whose app's units take no connections: so long it may wait for them, or for a table with others. */
   readonly unreachedMs: number;
   /** In the queue of a target. */
   readonly queueMs: number;

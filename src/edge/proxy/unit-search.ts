@@ -12,6 +12,8 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 
 
 interface Hold {
   readonly forMs: number;
+  /** See HeldRequests. */
+  readonly isUnreached: boolean;
   /** The answer where no more may wait. */
   readonly tooMany: RefusedRequest;
   readonly tooLate: RefusedRequest;
@@ -32,7 +34,7 @@ export class UnitSearch {
   readonly #request: RoutedRequest;
   /** Where it waits. */
   #heldBy = '';
-  /** A unit has refused a connection. */
+  /** A unit has refused a connection, or has not taken it in time. */
   #isRefused = false;
   #pool: TargetPool | null = null;
   #tried: Set<TargetPool> | null = null;
@@ -60,7 +62,8 @@ export class UnitSearch {
       if (refusal !== null) return refusal;
       if (isHeld(route)) {
         const forMs = (route.rules.hold?.seconds ?? 0) * 1_000;
-        return this.#hold(applicant, { forMs, tooMany: { ...BUSY, counts: false }, tooLate: HELD_TOO_LONG });
+        const tooMany = { ...BUSY, counts: false };
+        return this.#hold(applicant, { forMs, isUnreached: false, tooMany, tooLate: HELD_TOO_LONG });
       }
     }
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
@@ -109,8 +112,8 @@ export class UnitSearch {
   }
 
   /**
-   * No unit is left to be asked. Where units refuse connections their places may have been taken by others, which this edge learns late when its
-   * server is away: what nobody has seen yet can wait for that, and then asks all units again.
+   * No unit is left to be asked. Where units take no connections their places may have been taken by others, which this edge learns late when its
+   * server is away, or they listen again in a moment: what nobody has seen yet can wait for that, and then asks all units again.
    */
   #unreached(applicant: Applicant): RefusedRequest | null {
     const failed = this.timedOut
@@ -119,14 +122,15 @@ export class UnitSearch {
     if (!this.#isRefused) return failed;
     this.#tried = null;
     const forMs = this.#plane.settings.timeouts.unreachedMs;
-    return this.#hold(applicant, { forMs, tooMany: failed, tooLate: failed });
+    return this.#hold(applicant, { forMs, isUnreached: true, tooMany: failed, tooLate: failed });
   }
 
-  /** Until there is a new table, or its time is over, which is counted from the beginning of the request. */
-  #hold(applicant: Applicant, { forMs, tooMany, tooLate }: Hold): RefusedRequest | null {
+  /** Until the host has another route, the units are asked again, or its time is over, which is counted from the beginning of the request. */
+  #hold(applicant: Applicant, { forMs, isUnreached, tooMany, tooLate }: Hold): RefusedRequest | null {
     const leftMs = forMs - (performance.now() - this.#request.begunAt);
     if (leftMs <= 0) return tooLate;
-    if (!this.#plane.held.add(this.route.app, applicant)) return tooMany;
+    const host = this.#request.head.host.name;
+    if (!this.#plane.held.add(applicant, { host, route: this.route, isUnreached })) return tooMany;
     this.#heldBy = this.route.app;
     this.tooLate = tooLate;
     this.heldForMs = leftMs;

@@ -1,6 +1,9 @@
+import type { CountedApps } from '../../domain/routes/counted-apps.ts';
 import type { AppTraffic } from '../../domain/routes/router.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { type AnswerCounts, bucketOf, NO_ANSWERS } from '../../lib/answer-counts.ts';
+
+export type { CountedApps };
 
 /** What one process has counted of one app, in numbers that can be sent to another. */
 export interface AppCount extends AppTraffic {
@@ -10,9 +13,6 @@ export interface AppCount extends AppTraffic {
   /** Of those, the ones without the head of an answer. */
   readonly unanswered: number;
 }
-
-/** By app, as it can be sent: those of which something was counted. */
-export type CountedApps = readonly (readonly [app: string, traffic: AppTraffic])[];
 
 /** A report may be so late; what a worker has under way is known at once (live-counts.ts). */
 const REPORT_MS = 5;
