@@ -16,7 +16,7 @@ import type { ProcessRequest } from './link.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { InForce, Predecessor } from './predecessor.ts';
-import type { CountedApps } from './routing/traffic.ts';
+import type { CountedApps } from '../domain/routes/counted-apps.ts';
 import type { Serving } from './serving.ts';
 import { startSuccessor } from './successor.ts';
 import { NO_CERTIFICATES, type Presented } from './tls/live-certificates.ts';

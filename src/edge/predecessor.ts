@@ -2,7 +2,7 @@ import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../dom
 import type { EdgeLog } from './edge-log.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
-import type { CountedApps } from './routing/traffic.ts';
+import type { CountedApps } from '../domain/routes/counted-apps.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
 
 /** What an edge serves by. */

@@ -1,6 +1,6 @@
 import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
-import type { CountedApps } from './routing/traffic.ts';
+import type { CountedApps } from '../domain/routes/counted-apps.ts';
 import type { Presented } from './tls/live-certificates.ts';
 
 export interface ServingListeners {

@@ -1,10 +1,10 @@
-import { NO_TRAFFIC } from '../domain/routes/counted-apps.ts';
 import type { AppTraffic } from '../domain/routes/router.ts';
 import { answersTogether, NO_ANSWERS } from '../lib/answer-counts.ts';
 import type { LiveCount } from './live-counts.ts';
-import type { AppCount, CountedApps } from './routing/traffic.ts';
+import type { CountedApps } from '../domain/routes/counted-apps.ts';
+import type { AppCount } from './routing/traffic.ts';
 
-export { NO_TRAFFIC };
+export const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
 /** What workers have counted, so that nothing of it is lost with them: what was open in one that is gone has failed. */
 export class WorkerCounts<W> {

@@ -10,7 +10,7 @@ import { Link, type ProcessRequest } from './link.ts';
 import { listenerDescriptors } from './listener.ts';
 import { lastLiveCounts, liveCounts, openLiveCounts } from './live-counts.ts';
 import type { EdgeOptions } from './options.ts';
-import type { CountedApps } from './routing/traffic.ts';
+import type { CountedApps } from '../domain/routes/counted-apps.ts';
 import type { Ports, Serving } from './serving.ts';
 import { LiveCertificates, type Presented } from './tls/live-certificates.ts';
 import type { WorkerNews } from './worker.ts';

@@ -3,8 +3,6 @@ import type { AppTraffic } from '../../domain/routes/router.ts';
 import type { LiveCounts } from '../live-counts.ts';
 import { type AnswerCounts, bucketOf, NO_ANSWERS } from '../../lib/answer-counts.ts';
 
-export type { CountedApps };
-
 /** What one process has counted of one app, in numbers that can be sent to another. */
 export interface AppCount extends AppTraffic {
   readonly app: string;
