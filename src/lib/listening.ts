@@ -39,6 +39,6 @@ export function descriptorOf(server: Server | Socket): number {
   // Node has no public name for it; a libuv handle on POSIX has it.
   const handle: unknown = Reflect.get(server, '_handle');
   const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a socket');
+  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not give the descriptor of a socket');
   return fd;
 }

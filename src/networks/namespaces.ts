@@ -173,13 +173,13 @@ export class Namespaces {
    */
   async routeDirectly({ machineLink, directAddress, directTable: table, range }: AddressPlan): Promise<void> {
     if (this.#machine !== null) return;
-    await this.#batch(null, [`addr replace ${directAddress}/32 dev ${machineLink}`]);
+    const address = this.#batch(null, [`addr replace ${directAddress}/32 dev ${machineLink}`]);
     // Before a connection has a source, and from then on.
     const rules = ['0.0.0.0/32 ipproto tcp', directAddress].map((from) => {
       const rule = `rule add pref ${DIRECT_PREFERENCE} from ${from} to ${range} iif lo lookup ${table}`;
       return this.#batch(null, [rule]).catch(passIf(/File exists/));
     });
-    await Promise.all(rules);
+    await Promise.all([address, ...rules]);
   }
 
   /** Without these rules connections go by the gateway. */
