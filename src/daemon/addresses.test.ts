@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fromHere, isLoopback, portOf } from './addresses.ts';
+import { fromHere, isLoopback } from './addresses.ts';
 
 it('takes for loopback only what surely is', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) expect(isLoopback(host), host).toBe(true);
@@ -12,8 +12,4 @@ it('reaches a door that listens on every address over loopback', () => {
   expect(fromHere({ host: '0.0.0.0', port: 1 })).toEqual({ host: '127.0.0.1', port: 1 });
   expect(fromHere({ host: '::', port: 1 })).toEqual({ host: '::1', port: 1 });
   expect(fromHere({ host: '10.0.0.1', port: 1 })).toEqual({ host: '10.0.0.1', port: 1 });
-});
-
-it('reads the port of an address of either kind', () => {
-  expect([portOf('127.0.0.1:80'), portOf('[::1]:8080')]).toEqual([80, 8080]);
 });

@@ -16,7 +16,3 @@ export function fromHere(address: { readonly host: string; readonly port: number
   const loopback: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   return { host: loopback[address.host] ?? address.host, port: address.port };
 }
-
-export function portOf(listen: string): number {
-  return Number(listen.slice(listen.lastIndexOf(':') + 1));
-}

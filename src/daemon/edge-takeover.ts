@@ -7,8 +7,8 @@ import { chown, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EdgeClient } from '../backends/router/edge/edge-client.ts';
-import type { EdgeDoors, Hello, Ports } from '../backends/router/edge/edge-doors.ts';
+import { EdgeConnection } from '../backends/router/edge/edge-connection.ts';
+import type { EdgeDoors, Hello, BoundPorts } from '../backends/router/edge/edge-doors.ts';
 import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts';
 import { socketsOf } from '../backends/router/edge/edge-places.ts';
 import { canStartAs, commandOf, type EdgeProgram, isEdgeOf } from '../backends/router/edge/edge-process.ts';
@@ -31,14 +31,14 @@ export interface LivingEdge {
 }
 
 export interface FoundEdge {
-  readonly client: EdgeClient;
+  readonly client: EdgeConnection;
   readonly hello: Hello;
 }
 
 /** The edge that serves for these directories, and gives way to one that is started here; null: there is none, or the system does not say who is a process of it. */
 export async function findEdge(options: EdgeProcessOptions): Promise<FoundEdge | null> {
   if (process.platform !== 'linux') return null;
-  const client = await EdgeClient.connectAny(socketsOf(options), CONNECT_MS, () => {});
+  const client = await EdgeConnection.connectAny(socketsOf(options), CONNECT_MS, () => {});
   const hello = (await client?.ask('hello', {}, HELLO_MS).catch(() => null)) as Hello | null | undefined;
   if (client !== null && hello?.follows === true && canStartAs(options, hello.pid)) return { client, hello };
   client?.close();
@@ -56,7 +56,7 @@ interface Wanted {
 export async function takeOver(
   { client, hello }: FoundEdge,
   { process: options, program, doors, env }: Wanted,
-): Promise<{ readonly edge: LivingEdge; readonly ports: Ports }> {
+): Promise<{ readonly edge: LivingEdge; readonly ports: BoundPorts }> {
   const socket = join(options.runDir, 'owner.sock');
   const owned = await ownerAt(socket, options.user ?? null);
   try {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { boundFor, boundPort, type Door, doorsOf, type Ports } from '../backends/router/edge/edge-doors.ts';
+import { boundFor, boundPort, type EdgeDoor, doorsOf, type BoundPorts } from '../backends/router/edge/edge-doors.ts';
 import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts';
 import { leadToOwnPlaces } from '../backends/router/edge/edge-places.ts';
 import {
@@ -101,7 +101,8 @@ async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
   });
 
   const { plain, tls } = edge.doors;
-  const named = (door: Door): string => (edge.sockets === null ? hostPort(door) : 'at a socket of the service manager');
+  const named = (door: EdgeDoor): string =>
+    edge.sockets === null ? hostPort(door) : 'at a socket of the service manager';
   return {
     listen: named(plain),
     tlsListen: tls === null ? null : named(tls),
@@ -142,7 +143,7 @@ interface Prepared {
   readonly process: EdgeProcessOptions;
   readonly program: EdgeProgram;
   /** With the ports as bound. */
-  readonly doors: { plain: Door; tls: Door | null };
+  readonly doors: { plain: EdgeDoor; tls: EdgeDoor | null };
   readonly env: Readonly<Record<string, string>>;
   /** That are bound already, one for each door; null: none are. */
   readonly sockets: readonly number[] | null;
@@ -168,7 +169,7 @@ async function prepared(config: Config, asked: OwnEdgeOptions, runDir: string): 
   return { process: options, program: await prepareProgram(options), doors, env, sockets };
 }
 
-function withPorts(doors: Prepared['doors'], { port, tlsPort }: Ports): void {
+function withPorts(doors: Prepared['doors'], { port, tlsPort }: BoundPorts): void {
   doors.plain = { ...doors.plain, port };
   if (doors.tls !== null) doors.tls = { ...doors.tls, port: tlsPort };
 }

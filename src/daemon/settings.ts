@@ -3,8 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import type { Backends } from '../backends/registry.ts';
 import { apiDomain, type Config } from '../config/config.ts';
 import type { Settings } from '../domain/settings.ts';
-import { hostPort } from '../lib/host-port.ts';
-import { portOf } from './addresses.ts';
+import { hostPort, portOf } from '../lib/host-port.ts';
 
 const KEPT_RELEASES = 10;
 const RUN_TIMEOUT_MS = 60 * 60_000;

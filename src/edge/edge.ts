@@ -1,7 +1,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type {
+  AccessEntry,
+  AppTraffic,
+  CertificateSet,
+  CertificatesInForce,
+  RouteTable,
+} from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
@@ -57,7 +63,7 @@ export class Edge {
   readonly #pidPath: string;
   #bound = '';
   #tlsBound: string | null = null;
-  #presented: CertificateState = { version: 0, ids: [], unusable: [] };
+  #presented: CertificatesInForce = { version: 0, ids: [], unusable: [] };
   #ticketTimer: NodeJS.Timeout | null = null;
   /** Others find this process by its pid file. */
   #announced: Promise<void> = Promise.resolve();
@@ -309,7 +315,7 @@ export class Edge {
     this.#presented = await this.#serving.present({ set, ticketKeys: this.#tickets.current });
   }
 
-  async #presentTo(presented: Presented): Promise<CertificateState> {
+  async #presentTo(presented: Presented): Promise<CertificatesInForce> {
     const [state] = await Promise.all([this.#serving.present(presented), this.#predecessor?.present(presented)]);
     return state;
   }

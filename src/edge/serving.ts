@@ -1,4 +1,4 @@
-import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificatesInForce, RouteTable } from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
 import type { CountedApps } from '../domain/routes/counted-apps.ts';
 import type { Presented } from './tls/live-certificates.ts';
@@ -23,7 +23,7 @@ export interface Serving {
   /** As apply(); false, and nothing is changed, where another table is in force than the one that is changed. */
   change(change: TableChange): Promise<boolean>;
   /** Resolves when every handshake that begins from now on goes by these certificates. */
-  present(presented: Presented): Promise<CertificateState>;
+  present(presented: Presented): Promise<CertificatesInForce>;
   /** See domain/routes/router.ts. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;

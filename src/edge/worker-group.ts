@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificatesInForce, RouteTable } from '../domain/routes/router.ts';
 import type { TableChange } from '../domain/routes/table-change.ts';
 import { Heartbeats } from '../lib/heartbeats.ts';
 import { withChange } from './control/table-change.ts';
@@ -83,7 +83,7 @@ export class WorkerGroup implements Serving {
     if ((await link.ask({ op: 'change', change })) === false) await link.ask({ op: 'apply', table });
   }
 
-  async present(presented: Presented): Promise<CertificateState> {
+  async present(presented: Presented): Promise<CertificatesInForce> {
     this.#presented = presented;
     await this.#askAll({ op: 'present', presented });
     // What can be presented is the same in all of them, and known when there is none.

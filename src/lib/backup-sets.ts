@@ -38,7 +38,7 @@ export async function listBackupSets(home: string): Promise<BackupSet[]> {
 export async function copyIntoSet(set: string, file: string, name: string): Promise<void> {
   await mkdir(set, { recursive: true, mode: 0o700 });
   try {
-    await copyDatabase(file, join(set, name));
+    await snapshotDatabase(file, join(set, name));
   } catch (error) {
     // It would count as one of those that are kept. Not when the copy of another database is in it.
     await rmdir(set).catch(() => undefined);
@@ -57,10 +57,10 @@ export async function restoreBackupSet(home: string, set: BackupSet): Promise<vo
   const replaced = join(backupsOf(home), 'replaced');
   await rm(replaced, { recursive: true, force: true });
   await mkdir(replaced, { mode: 0o700 });
-  for (const name of set.files) await copyDatabase(join(home, name), join(replaced, name));
+  for (const name of set.files) await snapshotDatabase(join(home, name), join(replaced, name));
   for (const name of set.files) {
     const fresh = join(home, `${name}.restored`);
-    await copyDatabase(join(backupsOf(home), set.name, name), fresh);
+    await snapshotDatabase(join(backupsOf(home), set.name, name), fresh);
     // Their write-ahead logs would be taken for the restored one's; the copy above has what they held.
     for (const ending of ['-wal', '-shm']) await rm(join(home, `${name}${ending}`), { force: true });
     await rename(fresh, join(home, name));
@@ -69,7 +69,7 @@ export async function restoreBackupSet(home: string, set: BackupSet): Promise<vo
 }
 
 /** A consistent copy, also of a database whose newest changes are in its write-ahead log. On disk when it resolves. */
-export async function copyDatabase(from: string, to: string): Promise<void> {
+export async function snapshotDatabase(from: string, to: string): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
   try {

@@ -15,7 +15,7 @@ import { type NetworkApp, startNetworkApp } from '../../test/support/network-app
 import { directTable, UPLINK } from './address-plan.ts';
 import { CLAIMS } from './range-claims.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
-import type { Service } from './networks.ts';
+import type { ReachedService } from './networks.ts';
 import { SLOW } from '../../test/support/slow.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'tancho-networks-'));
@@ -29,8 +29,12 @@ type RunningApp = NetworkApp;
 
 const COUNT = '/proc/sys/net/netfilter/nf_conntrack_count';
 
-const start = (from: Sandbox, id: string, tenant: string, services: readonly Service[] = []): Promise<RunningApp> =>
-  startNetworkApp(from, { home, id, tenant, services });
+const start = (
+  from: Sandbox,
+  id: string,
+  tenant: string,
+  services: readonly ReachedService[] = [],
+): Promise<RunningApp> => startNetworkApp(from, { home, id, tenant, services });
 
 function listenHere(host: string): Promise<{ port: number; close(): void }> {
   const server = createServer((socket) => socket.on('error', () => undefined).end('here'));

@@ -21,7 +21,7 @@ import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { forward, takeForwardingBack } from './forwarding.ts';
 import { CLAIMS, claimRange, clearAbandoned, releaseRange, type KernelRoute } from './range-claims.ts';
-import type { Door } from './rootless/machine-rules.ts';
+import type { UnitDoor } from './rootless/machine-rules.ts';
 import type { OwnMachine } from './rootless/own-machine.ts';
 import { readResolvers } from './resolvers.ts';
 import { StandIns } from './stand-ins.ts';
@@ -30,7 +30,7 @@ import { type Forward, unitRules } from './unit-rules.ts';
 import { type TransportEndpoint, gatewayRules, isSameChains, machineRules, PROTOCOLS } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
-export interface Service {
+export interface ReachedService {
   readonly address: string;
   readonly port: number;
 }
@@ -150,7 +150,7 @@ export class Networks {
   }
 
   /** A network that the sandbox has until release(). */
-  async enter(id: string, tenant: string, services: readonly Service[]): Promise<EnteredNetwork> {
+  async enter(id: string, tenant: string, services: readonly ReachedService[]): Promise<EnteredNetwork> {
     const empty = await this.#takePrepared();
     const place = this.#placeOf(empty);
     try {
@@ -362,7 +362,7 @@ export class Networks {
     this.#applied = rules.unreached;
   }
 
-  #doorOf(note: NetworkNote): Door[] {
+  #doorOf(note: NetworkNote): UnitDoor[] {
     const { index, behind: port } = note;
     return port === undefined ? [] : [{ door: doorAt(index), address: this.#placeOf(note).address, port }];
   }
@@ -388,10 +388,10 @@ async function clearMachine(machine: OwnMachine, namespaces: Namespaces, notes: 
   for (const { index } of notes.all()) notes.remove(index);
 }
 
-function isLoopback({ address }: Service): boolean {
+function isLoopback({ address }: ReachedService): boolean {
   return Math.floor(toNumber(address) / 2 ** 24) === 127;
 }
 
-function bothProtocols({ address, port }: Service): TransportEndpoint[] {
+function bothProtocols({ address, port }: ReachedService): TransportEndpoint[] {
   return PROTOCOLS.map((protocol) => ({ address, protocol, port }));
 }

@@ -4,7 +4,7 @@
  */
 import type { Usage } from './usage.ts';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import type { Service } from '../networks/networks.ts';
+import type { ReachedService } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
 
 export type SandboxLevel = 'bubblewrap' | 'user' | 'plain';
@@ -36,7 +36,7 @@ export interface SandboxRequest {
   /** Unique name for cgroups and the like. */
   readonly id: string;
   /** What it reaches beside the internet and its tenant's other processes, where it has a network of its own; absent: nothing. */
-  readonly services?: readonly Service[];
+  readonly services?: readonly ReachedService[];
 }
 
 export interface SandboxBind {

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Service } from '../../src/networks/networks.ts';
+import type { ReachedService } from '../../src/networks/networks.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { until } from './until.ts';
 
@@ -94,7 +94,7 @@ export interface NetworkAppOptions {
   readonly home: string;
   readonly id: string;
   readonly tenant: string;
-  readonly services?: readonly Service[];
+  readonly services?: readonly ReachedService[];
 }
 
 export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions): Promise<NetworkApp> {

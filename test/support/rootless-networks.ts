@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { allProcesses } from '../../src/lib/processes.ts';
 import { probeSandbox } from '../../src/sandbox/probe.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import type { Service } from '../../src/networks/networks.ts';
+import type { ReachedService } from '../../src/networks/networks.ts';
 import { type NetworkApp, startNetworkApp } from './network-apps.ts';
 import { until } from './until.ts';
 
@@ -45,8 +45,12 @@ interface MachineNote {
 
 const noted = (): MachineNote =>
   JSON.parse(readFileSync(join(stateDir, 'networks', 'machine.json'), 'utf8')) as MachineNote;
-const start = (from: Sandbox, id: string, tenant: string, services: readonly Service[] = []): Promise<NetworkApp> =>
-  startNetworkApp(from, { home, id, tenant, services });
+const start = (
+  from: Sandbox,
+  id: string,
+  tenant: string,
+  services: readonly ReachedService[] = [],
+): Promise<NetworkApp> => startNetworkApp(from, { home, id, tenant, services });
 
 async function pairs(apps: readonly NetworkApp[]): Promise<string[]> {
   const found: string[] = [];

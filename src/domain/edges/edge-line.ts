@@ -1,3 +1,5 @@
+import { EdgeLost } from './edge-lost.ts';
+
 /**
  * The connection of one edge elsewhere, and what is asked over it: `{ id, op, ... }` a message, answered by `{ id, result }` or `{ id, error }`,
  * not necessarily in order, as over the socket of the edge of this machine. Who carries it is the API.
@@ -9,11 +11,6 @@ export interface EdgeCarrier {
   /** Resolves when the connection is gone; true: the edge has left, and serves nobody any more. */
   readonly ended: Promise<boolean>;
   end(reason: string): void;
-}
-
-/** The connection is gone, and the edge may well serve on. */
-export class EdgeLost extends Error {
-  override readonly name = 'EdgeLost';
 }
 
 interface Pending {

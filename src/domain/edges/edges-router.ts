@@ -3,12 +3,12 @@ import type {
   AccessEntry,
   AppTraffic,
   CertificateSet,
-  CertificateState,
+  CertificatesInForce,
   Router,
   RouteTable,
 } from '../routes/router.ts';
 import { EdgeCounts, together } from './edge-counts.ts';
-import { EdgeLost } from './edge-line.ts';
+import { EdgeLost } from './edge-lost.ts';
 import type { RemoteEdge } from './remote-edge.ts';
 
 interface EdgesRouterDeps {
@@ -72,7 +72,7 @@ export class EdgesRouter implements Router {
     await Promise.all([this.#deps.own.applyCertificates(set), this.#each((edge) => edge.applyCertificates(set))]);
   }
 
-  certificates(): Promise<CertificateState> {
+  certificates(): Promise<CertificatesInForce> {
     return this.#deps.own.certificates();
   }
 

@@ -4,7 +4,8 @@ import type { AccessEntry, AppTraffic, CertificateSet, RouteTable } from '../rou
 import { ofEach } from '../routes/counted-apps.ts';
 import { changeBetween } from '../routes/table-change.ts';
 import { accessEntriesIn, allTrafficIn, trafficIn } from './edge-answers.ts';
-import { type EdgeLine, EdgeLost } from './edge-line.ts';
+import type { EdgeLine } from './edge-line.ts';
+import { EdgeLost } from './edge-lost.ts';
 
 const APPLY_MS = 15_000;
 const TRAFFIC_MS = 5_000;

@@ -109,7 +109,7 @@ export interface CertificateSet {
 }
 
 /** A certificate set in force, without its secrets. */
-export interface CertificateState {
+export interface CertificatesInForce {
   readonly version: number;
   /** Of the certificates that are presented. */
   readonly ids: readonly string[];
@@ -148,7 +148,7 @@ export interface Router {
   /** Resolves when every worker presents the new set, and answers its challenges. Idempotent. Connections that there are stay. */
   applyCertificates(set: CertificateSet): Promise<void>;
   /** The set that is in force; version 0 before the first. */
-  certificates(): Promise<CertificateState>;
+  certificates(): Promise<CertificatesInForce>;
   /**
    * Resolves when no request is in flight to these units, or after `timeoutMs`: then with the number still open. Upgraded connections
    * (websockets) are not waited for, and stay until the unit ends them: that is what it has its grace for.

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AccessEntry, AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificatesInForce, Route, RouteTable } from '../../domain/routes/router.ts';
 import { speedUp } from '../../lib/small-start.ts';
 import type { TableChange } from '../../domain/routes/table-change.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
@@ -7,7 +7,7 @@ import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { withChange } from '../control/table-change.ts';
-import { PLATFORM, withPlatform } from '../routing/platform-route.ts';
+import { PLATFORM_ROUTE, withPlatform } from '../routing/platform-route.ts';
 import { type LiveRoute, LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import type { CountedApps } from '../../domain/routes/counted-apps.ts';
@@ -151,13 +151,13 @@ export class DataPlane implements Serving {
     };
   }
 
-  present(presented: Presented): Promise<CertificateState> {
+  present(presented: Presented): Promise<CertificatesInForce> {
     const done = this.#presenting.then(() => this.#present(presented));
     this.#presenting = done.catch(() => {});
     return done;
   }
 
-  async #present({ set, ticketKeys }: Presented): Promise<CertificateState> {
+  async #present({ set, ticketKeys }: Presented): Promise<CertificatesInForce> {
     if (set.version > this.#plane.certificates.version)
       this.#plane.certificates = await LiveCertificates.of(set, this.#plane.certificates);
     this.#ticketKeys = ticketKeys;
@@ -239,7 +239,7 @@ export class DataPlane implements Serving {
 
 /** Of the platform: a push answers when the new version does, and whoever follows a log waits for the next line. */
 function answerMsOf({ app, rules }: Route, { answerMs, silenceMs }: EdgeProxySettings['timeouts']): number {
-  if (app === PLATFORM) return silenceMs;
+  if (app === PLATFORM_ROUTE) return silenceMs;
   return rules?.answerSeconds === undefined ? answerMs : rules.answerSeconds * 1_000;
 }
 

@@ -9,7 +9,7 @@ import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
 import type { Plane } from './plane.ts';
 import type { RoutedRequest } from './routed-request.ts';
-import { PLATFORM } from '../routing/platform-route.ts';
+import { PLATFORM_ROUTE } from '../routing/platform-route.ts';
 import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
@@ -171,7 +171,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #send(unit: UnitConnection): void {
-    const isPlatform = this.#search.route.app === PLATFORM;
+    const isPlatform = this.#search.route.app === PLATFORM_ROUTE;
     const head = headForUnit(this.#head, this.#request.origin, this.#request.requestId, isPlatform);
     if (this.#head.bodyLength === 0) {
       unit.write(head);

@@ -1,4 +1,4 @@
-import { PLATFORM } from '../routing/platform-route.ts';
+import { PLATFORM_ROUTE } from '../routing/platform-route.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant, TargetPool } from '../routing/target-pool.ts';
 import { cookieLine, tokenIn } from '../routing/sticky-cookie.ts';
@@ -69,7 +69,7 @@ export class UnitSearch {
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
     const pool = this.#sameAsBefore() ?? this.#plane.pools.pick(route.pools, this.#tried);
     if (pool === null) {
-      if (route.app === PLATFORM) return { status: 503, detail: route.note, retryAfter: 5, counts: true };
+      if (route.app === PLATFORM_ROUTE) return { status: 503, detail: route.note, retryAfter: 5, counts: true };
       return this.#unreached(applicant);
     }
     this.#pool = pool;

@@ -9,17 +9,17 @@ export interface PlatformDoor {
 }
 
 /** By this name its requests are counted; no app can have it. */
-export const PLATFORM = 'tancho';
+export const PLATFORM_ROUTE = 'tancho';
 
 /** The table with the platform before all apps, so that none takes a name of its. */
 export function withPlatform(table: RouteTable, door: PlatformDoor | null): RouteTable {
   if (door === null) return table;
   const route: Route = {
-    app: PLATFORM,
+    app: PLATFORM_ROUTE,
     hosts: door.hosts,
-    targets: [{ unit: PLATFORM, host: door.socket, port: 0 }],
+    targets: [{ unit: PLATFORM_ROUTE, host: door.socket, port: 0 }],
     note: 'The platform itself does not answer just now; its apps are not concerned.',
     https: 'redirect',
   };
-  return { version: table.version, routes: [route, ...table.routes.filter(({ app }) => app !== PLATFORM)] };
+  return { version: table.version, routes: [route, ...table.routes.filter(({ app }) => app !== PLATFORM_ROUTE)] };
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { CertificateSet, CertificateState } from '../../domain/routes/router.ts';
+import type { CertificateSet, CertificatesInForce } from '../../domain/routes/router.ts';
 import { HostMap } from '../../lib/host-map.ts';
 
 /** A certificate and its key, as TLS servers take them; the same object for as long as neither changes. */
@@ -67,7 +67,7 @@ export class LiveCertificates {
     return made;
   }
 
-  get state(): CertificateState {
+  get state(): CertificatesInForce {
     const unusable = new Set(this.#unusable.map(({ id }) => id));
     const ids = this.#set.certificates.map(({ id }) => id).filter((id) => !unusable.has(id));
     return { version: this.version, ids, unusable: this.#unusable };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { copyDatabase } from '../backup-sets.ts';
+import { snapshotDatabase } from '../backup-sets.ts';
 import { syncPath } from '../sync-path.ts';
 import { ARCHIVE, backupName, type BackupManifest, digestOf, listBackups, MANIFEST } from './manifest.ts';
 
@@ -40,7 +40,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupManifest> {
   await mkdir(draft, { mode: 0o700 });
   try {
     // The databases first: whatever they name is in the files that are read after them.
-    for (const database of databases) await copyDatabase(join(home, database), join(draft, database));
+    for (const database of databases) await snapshotDatabase(join(home, database), join(draft, database));
     await archive(home, await existing(home, job.paths), join(draft, ARCHIVE));
     const files = [];
     for (const file of [...databases, ARCHIVE]) files.push({ name: file, ...(await digestOf(join(draft, file))) });

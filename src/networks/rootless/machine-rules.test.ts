@@ -3,7 +3,7 @@ import { addressPlan, DOORS } from '../address-plan.ts';
 import { gatewayRules, type HomeRules } from '../rules.ts';
 import { isPastaOfNobody } from './left-behind.ts';
 import { ownMachineRules } from './machine-rules.ts';
-import { doorHostOf, doorsOf } from './own-machine.ts';
+import { doorHostOf, listeningPorts } from './own-machine.ts';
 
 const PLAN = addressPlan('0a1b2c3d', '100.64.16.0');
 const HOME: HomeRules = {
@@ -47,7 +47,7 @@ it('knows a door by its address, its port and its user', () => {
     row('029D977F:3E82', '01', 1000),
     row('00000000:3E83', '0A', 1000),
   ].join('\n');
-  expect([...doorsOf(table, '127.151.157.2', 1000)]).toEqual([DOORS.from]);
+  expect([...listeningPorts(table, '127.151.157.2', 1000)]).toEqual([DOORS.from]);
 });
 
 it('gives each home a loopback address that nobody has by habit', () => {

@@ -6,7 +6,7 @@ import { addressAt, type AddressPlan, OUTSIDE } from '../address-plan.ts';
 import { chain, type HomeRules, REFUSED, whole } from '../rules.ts';
 
 /** Connections to a door reach one port of one unit. */
-export interface Door {
+export interface UnitDoor {
   readonly door: number;
   readonly address: string;
   readonly port: number;
@@ -17,7 +17,12 @@ const LOOPBACK = '127.0.0.1';
 const DNS = 53;
 
 /** `wayOut`: pasta's link. */
-export function ownMachineRules(plan: AddressPlan, home: HomeRules, doors: readonly Door[], wayOut: string): string {
+export function ownMachineRules(
+  plan: AddressPlan,
+  home: HomeRules,
+  doors: readonly UnitDoor[],
+  wayOut: string,
+): string {
   const { machineLink: link, machineAddress, range, table } = plan;
   const host = addressAt(plan, OUTSIDE.host);
   const translated = [...home.standIns].flatMap(([standIn, address]) =>

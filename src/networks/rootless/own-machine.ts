@@ -12,7 +12,7 @@ import { isAlive, readProcess, sendSignal } from '../../lib/processes.ts';
 import { runTool } from '../../lib/tools/run-tool.ts';
 import { addressAt, type AddressPlan, DOORS, LINK_PREFIX, OUTSIDE } from '../address-plan.ts';
 import type { HomeRules } from '../rules.ts';
-import { type Door, ownMachineRules } from './machine-rules.ts';
+import { type UnitDoor, ownMachineRules } from './machine-rules.ts';
 import { endLeftBehind, MACHINE_MARK } from './left-behind.ts';
 
 /** Absolute paths. */
@@ -111,7 +111,7 @@ export class OwnMachine {
     return this.#unopened;
   }
 
-  rules(plan: AddressPlan, home: HomeRules, doors: readonly Door[]): string {
+  rules(plan: AddressPlan, home: HomeRules, doors: readonly UnitDoor[]): string {
     return ownMachineRules(plan, home, doors, WAY_OUT);
   }
 
@@ -178,7 +178,7 @@ export class OwnMachine {
       this.#save({ ...this.#note, pasta });
       this.#tellOfEnd(pasta, child);
     }
-    const open = doorsOf(readFileSync('/proc/self/net/tcp', 'latin1'), this.doorHost, process.getuid?.() ?? 0);
+    const open = listeningPorts(readFileSync('/proc/self/net/tcp', 'latin1'), this.doorHost, process.getuid?.() ?? 0);
     const all = Array.from({ length: DOORS.to - DOORS.from + 1 }, (_, index) => DOORS.from + index);
     this.#unopened = new Set(all.filter((door) => !open.has(door)));
     if (open.size === 0) throw new Error(`pasta does not listen at ${this.doorHost}`);
@@ -287,7 +287,7 @@ export function doorHostOf(scope: string): string {
 }
 
 /** Pure: the ports of a loopback address at which this user listens, from the kernel's table. */
-export function doorsOf(table: string, host: string, uid: number): Set<number> {
+export function listeningPorts(table: string, host: string, uid: number): Set<number> {
   const address = host
     .split('.')
     .toReversed()

@@ -1,7 +1,7 @@
 /** Pure: programs for the kernel's packet filter machine, in the form in which seccomp takes them. */
 
 /** One instruction: what it does, how many to skip when it holds and when not, and its operand. */
-export interface Instruction {
+export interface BpfInstruction {
   readonly code: number;
   readonly ifTrue: number;
   readonly ifFalse: number;
@@ -25,20 +25,20 @@ export const SECOND_ARGUMENT_AT = 24;
 
 const INSTRUCTION_BYTES = 8;
 
-function instruction(code: number, operand: number, ifTrue = 0, ifFalse = 0): Instruction {
+function instruction(code: number, operand: number, ifTrue = 0, ifFalse = 0): BpfInstruction {
   return { code, ifTrue, ifFalse, operand };
 }
 
-export const load = (offset: number): Instruction => instruction(LOAD_WORD, offset);
-export const give = (verdict: number): Instruction => instruction(RETURN, verdict);
-export const skip = (count: number): Instruction => instruction(JUMP, count);
+export const load = (offset: number): BpfInstruction => instruction(LOAD_WORD, offset);
+export const give = (verdict: number): BpfInstruction => instruction(RETURN, verdict);
+export const skip = (count: number): BpfInstruction => instruction(JUMP, count);
 /** Each goes on with the next instruction when it holds, and skips that when not. */
-export const whenEqual = (value: number): Instruction => instruction(JUMP_IF_EQUAL, value, 0, 1);
-export const whenAtLeast = (value: number): Instruction => instruction(JUMP_IF_AT_LEAST, value, 0, 1);
-export const whenAnyBit = (mask: number): Instruction => instruction(JUMP_IF_ANY_BIT, mask, 0, 1);
+export const whenEqual = (value: number): BpfInstruction => instruction(JUMP_IF_EQUAL, value, 0, 1);
+export const whenAtLeast = (value: number): BpfInstruction => instruction(JUMP_IF_AT_LEAST, value, 0, 1);
+export const whenAnyBit = (mask: number): BpfInstruction => instruction(JUMP_IF_ANY_BIT, mask, 0, 1);
 
 /** As the kernel reads it, little-endian. */
-export function assemble(program: readonly Instruction[]): Buffer {
+export function assemble(program: readonly BpfInstruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * INSTRUCTION_BYTES);
   program.forEach(({ code, ifTrue, ifFalse, operand }, index) => {
     const at = index * INSTRUCTION_BYTES;

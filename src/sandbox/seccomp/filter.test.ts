@@ -1,6 +1,6 @@
 /** The filter, run by a machine of our own: what it says to every call. */
 import { describe, expect, it } from 'vitest';
-import type { Instruction } from './bpf.ts';
+import type { BpfInstruction } from './bpf.ts';
 import { ALLOWED, filterProgram, type Judge, REFUSED, seccompFilter, UNKNOWN } from './filter.ts';
 import { ofControl, ofEdge } from './own-filters.ts';
 import { type Processor, REFUSED_CALLS, systemCalls } from './system-calls.ts';
@@ -15,7 +15,7 @@ interface Call {
 }
 
 /** As the kernel runs it; a jump out of the program throws. */
-function verdict(program: readonly Instruction[], { number, kind, argument = 0, second = 0 }: Call): number {
+function verdict(program: readonly BpfInstruction[], { number, kind, argument = 0, second = 0 }: Call): number {
   let accumulator = 0;
   for (let at = 0, steps = 0; ; at += 1, steps += 1) {
     const step = program[at];

@@ -6,7 +6,7 @@ import {
   assemble,
   FIRST_ARGUMENT_AT,
   give,
-  type Instruction,
+  type BpfInstruction,
   load,
   NUMBER_AT,
   PROCESSOR_AT,
@@ -41,7 +41,7 @@ const PERSONALITIES = [0, 8, 0x20000, 0x20008, 0xffffffff];
 const PROJECT_CHANGES = [0x40086602, 0x401c5820];
 
 /** What depends on an argument, by name. Each ends with a verdict. */
-const JUDGED: Readonly<Record<string, readonly Instruction[]>> = {
+const JUDGED: Readonly<Record<string, readonly BpfInstruction[]>> = {
   clone: [load(FIRST_ARGUMENT_AT), whenAnyBit(NEW_NAMESPACES), give(REFUSED), give(ALLOWED)],
   // Its flags are in memory, where a filter does not look.
   clone3: [give(UNKNOWN)],
@@ -61,18 +61,18 @@ const JUDGED: Readonly<Record<string, readonly Instruction[]>> = {
 interface Range {
   /** First number. */
   readonly from: number;
-  readonly judgement: readonly Instruction[];
+  readonly judgement: readonly BpfInstruction[];
 }
 
 /** What becomes of a call; ends with a verdict. Undefined: it is not of our list. */
-export type Judge = (name: string | undefined) => readonly Instruction[];
+export type Judge = (name: string | undefined) => readonly BpfInstruction[];
 
 /** Null for kinds of processors that are not known here. */
 export function seccompFilter(processor: string, judge: Judge = judgementOf): Buffer | null {
   return processor === 'x64' || processor === 'arm64' ? assemble(filterProgram(processor, judge)) : null;
 }
 
-export function filterProgram(processor: Processor, judge: Judge = judgementOf): Instruction[] {
+export function filterProgram(processor: Processor, judge: Judge = judgementOf): BpfInstruction[] {
   return [
     load(PROCESSOR_AT),
     whenEqual(PROCESSORS[processor]),
@@ -96,17 +96,17 @@ function ranges(calls: ReadonlyMap<string, number>, judge: Judge): Range[] {
 }
 
 /** Of the processes of a sandbox. */
-export function judgementOf(name: string | undefined): readonly Instruction[] {
+export function judgementOf(name: string | undefined): readonly BpfInstruction[] {
   if (name === undefined) return [give(UNKNOWN)];
   return JUDGED[name] ?? [give(REFUSED_CALLS.has(name) ? REFUSED : ALLOWED)];
 }
 
-function isSame(one: readonly Instruction[] | undefined, other: readonly Instruction[]): boolean {
+function isSame(one: readonly BpfInstruction[] | undefined, other: readonly BpfInstruction[]): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** A tree of comparisons. */
-function search(found: readonly Range[]): Instruction[] {
+function search(found: readonly Range[]): BpfInstruction[] {
   const middle = Math.floor(found.length / 2);
   const pivot = found[middle];
   if (middle === 0 || pivot === undefined) return [...(found[0]?.judgement ?? [])];

@@ -1,5 +1,5 @@
 /** Pure: which system calls the platform's own processes may make. They are made of those of a sandbox, so that one list is looked after. */
-import { FIRST_ARGUMENT_AT, give, type Instruction, load, whenEqual } from './bpf.ts';
+import { FIRST_ARGUMENT_AT, give, type BpfInstruction, load, whenEqual } from './bpf.ts';
 import { ALLOWED, type Judge, judgementOf, REFUSED } from './filter.ts';
 
 /** Of other processes, of the kernel and of the machine as a whole, which nothing here looks into or changes; namespaces, mounts and limits are control's work. */
@@ -25,7 +25,7 @@ const MOUNTING: ReadonlySet<string> = new Set(
 /** Unix sockets, IPv4 and IPv6, and netlink, which reports the machine's addresses. */
 const FAMILIES = [1, 2, 10, 16];
 
-const EDGE_SOCKETS: readonly Instruction[] = [
+const EDGE_SOCKETS: readonly BpfInstruction[] = [
   load(FIRST_ARGUMENT_AT),
   ...FAMILIES.flatMap((family) => [whenEqual(family), give(ALLOWED)]),
   give(REFUSED),

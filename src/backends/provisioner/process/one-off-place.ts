@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import type { Service } from '../../../networks/networks.ts';
+import type { ReachedService } from '../../../networks/networks.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
@@ -19,7 +19,7 @@ export interface Beside {
   readonly directory: string;
   /** The port of the unit beside which it runs; where that does not run, one that is free. */
   readonly port: number;
-  readonly services: readonly Service[];
+  readonly services: readonly ReachedService[];
   /** Directory of all volumes. */
   readonly volumes: string;
 }

@@ -29,7 +29,7 @@ import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
-import type { Service } from '../../../networks/networks.ts';
+import type { ReachedService } from '../../../networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from '../http-check.ts';
 import { candidateOf } from './candidate.ts';
@@ -167,7 +167,7 @@ class ProcessProvisioner implements Provisioner {
     return openSlug({ artifacts: this.#options.artifacts, artifact, app, sandbox: this.#sandbox, queue: this.#queue });
   }
 
-  async #servicesOf({ services = [] }: UnitSpec): Promise<Service[]> {
+  async #servicesOf({ services = [] }: UnitSpec): Promise<ReachedService[]> {
     const { guard, logger } = this.#options;
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
   }

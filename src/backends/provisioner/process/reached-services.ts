@@ -3,7 +3,7 @@ import type { Address } from '../../../domain/units/unit.ts';
 import { inTime } from '../../../lib/deadline.ts';
 import { ForbiddenAddress, UnknownHost, type AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Service } from '../../../networks/networks.ts';
+import type { ReachedService } from '../../../networks/networks.ts';
 
 const LOOKUP_MS = 5_000;
 
@@ -11,9 +11,9 @@ const LOOKUP_MS = 5_000;
 export async function reachedServices(
   services: readonly Address[],
   { guard, logger }: { readonly guard: AddressGuard; readonly logger: Logger },
-): Promise<Service[]> {
+): Promise<ReachedService[]> {
   const found = await Promise.all(
-    services.map(async ({ host, port }): Promise<Service[]> => {
+    services.map(async ({ host, port }): Promise<ReachedService[]> => {
       try {
         const checking = guard.check(new URL(`http://${host}:${port}`));
         const addresses = await inTime(LOOKUP_MS, checking, () => new UnknownHost(`${host} was not found in time.`));

@@ -8,7 +8,7 @@ import { isSimpleCommand } from '../../../lib/shell-argv.ts';
 import { bootId } from '../../../lib/processes.ts';
 import { Turns } from '../../../lib/turns.ts';
 import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
-import type { Service } from '../../../networks/networks.ts';
+import type { ReachedService } from '../../../networks/networks.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
@@ -62,7 +62,7 @@ interface UnitLaunch {
   readonly spec: UnitSpec;
   readonly slug: Slug;
   readonly sandbox: Sandbox;
-  readonly services: readonly Service[];
+  readonly services: readonly ReachedService[];
   readonly layers: CodeLayers;
   /** Directory of all volumes. */
   readonly volumes: string;

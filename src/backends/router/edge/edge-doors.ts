@@ -1,7 +1,7 @@
 /** The addresses that an edge listens on: which of them it has, and binding those it has not. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { PlatformError } from '../../../domain/errors.ts';
-import { hostPort } from '../../../lib/host-port.ts';
+import { hostPort, portOf } from '../../../lib/host-port.ts';
 import { portUser } from '../../../lib/port-user.ts';
 import { listening } from '../../../lib/listening.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -10,28 +10,28 @@ const BACKLOG = 1_024;
 const POLL_MS = 10;
 
 /** As bound. */
-export interface Ports {
+export interface BoundPorts {
   readonly port: number;
   /** Of no meaning where no TLS is spoken. */
   readonly tlsPort: number;
 }
 
 /** An address to listen on, and the setting that says which. */
-export interface Door {
+export interface EdgeDoor {
   readonly host: string;
   readonly port: number;
   readonly variable: string;
 }
 
 export interface EdgeDoors {
-  readonly plain: Door;
+  readonly plain: EdgeDoor;
   /** Null: TLS is spoken nowhere. */
-  readonly tls: Door | null;
+  readonly tls: EdgeDoor | null;
 }
 
 export function doorsOf(
   { listen, tls }: Pick<EdgeRouterOptions, 'listen' | 'tls'>,
-  { port, tlsPort }: Ports,
+  { port, tlsPort }: BoundPorts,
 ): EdgeDoors {
   return {
     plain: { host: listen.host, port, variable: 'TANCHO_EDGE_LISTEN' },
@@ -59,11 +59,7 @@ export interface Hello extends Bound {
   readonly follows?: boolean;
 }
 
-export function portOf(bound: string): number {
-  return Number(bound.slice(bound.lastIndexOf(':') + 1));
-}
-
-export function portsOf({ bound, tlsBound }: Bound): Ports {
+export function portsOf({ bound, tlsBound }: Bound): BoundPorts {
   return { port: portOf(bound), tlsPort: tlsBound ? portOf(tlsBound) : 0 };
 }
 
@@ -75,7 +71,7 @@ interface Standing {
 
 /** A port 0 stands for any. */
 export function standing({ plain, tls }: EdgeDoors, edge: Bound): Standing {
-  const isAt = (door: Door, host: string, bound: string): boolean =>
+  const isAt = (door: EdgeDoor, host: string, bound: string): boolean =>
     host === door.host && (door.port === 0 || door.port === portOf(bound));
   const { tlsHost, tlsBound } = edge;
   return {
@@ -85,7 +81,7 @@ export function standing({ plain, tls }: EdgeDoors, edge: Bound): Standing {
 }
 
 /** Binds all of them, trying busy ones again for so long. Throws `config.invalid` when one cannot be had. */
-export async function boundFor(doors: readonly Door[], patienceMs: number): Promise<readonly Server[]> {
+export async function boundFor(doors: readonly EdgeDoor[], patienceMs: number): Promise<readonly Server[]> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const servers = doors.map(() => createServer((socket) => socket.destroy()));
@@ -94,7 +90,7 @@ export async function boundFor(doors: readonly Door[], patienceMs: number): Prom
     if (failed < 0) return servers;
     for (const server of servers) server.close();
     const error = tried[failed];
-    if (!isBusy(error) || performance.now() > deadline) throw bindFailure(error, doors[failed] as Door);
+    if (!isBusy(error) || performance.now() > deadline) throw bindFailure(error, doors[failed] as EdgeDoor);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -103,7 +99,7 @@ export function boundPort(server: Server | undefined): number {
   return (server?.address() as AddressInfo | null | undefined)?.port ?? 0;
 }
 
-async function tryBinding(server: Server, { host, port }: Door): Promise<unknown> {
+async function tryBinding(server: Server, { host, port }: EdgeDoor): Promise<unknown> {
   return listening(server, { host, port, backlog: BACKLOG }).then(
     () => null,
     (error: unknown) => error,
@@ -114,7 +110,7 @@ function isBusy(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
-function bindFailure(error: unknown, door: Door): unknown {
+function bindFailure(error: unknown, door: EdgeDoor): unknown {
   const address = hostPort(door);
   const set = `set ${door.variable} to another address`;
   const cause = { cause: error };

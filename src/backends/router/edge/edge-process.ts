@@ -10,7 +10,7 @@ import { findProgram } from '../../../lib/find-program.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import { allProcesses, isAlive, readProcess, unlessGone } from '../../../lib/processes.ts';
 import { everyRunDir, giveOwnPlaces, ownStateDirs, type Places, placesOf } from './edge-places.ts';
-import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
+import { boundFor, boundPort, doorsOf, type BoundPorts } from './edge-doors.ts';
 import type { EdgeProcessOptions } from './edge-options.ts';
 import type { OwnView } from '../../../lib/own-view.ts';
 import { seccompFilter } from '../../../sandbox/seccomp/filter.ts';
@@ -113,7 +113,7 @@ interface EdgeCommand {
 export function commandOf(
   options: EdgeProcessOptions,
   program: EdgeProgram,
-  { ports, starter }: { ports: Ports; starter: number },
+  { ports, starter }: { ports: BoundPorts; starter: number },
 ): EdgeCommand {
   const needed = [options.stateDir, options.runDir, execPathOf(options)];
   const hasUser = typeof options.user === 'number';
@@ -143,7 +143,7 @@ function gainingNothing(): readonly string[] {
 function argumentsOf(
   options: EdgeProcessOptions,
   program: EdgeProgram,
-  { ports, view, isFiltered }: { ports: Ports; view: OwnView | null; isFiltered: boolean },
+  { ports, view, isFiltered }: { ports: BoundPorts; view: OwnView | null; isFiltered: boolean },
 ): readonly string[] {
   const { port, tlsPort } = ports;
   const { host } = options.listen;
@@ -169,7 +169,7 @@ function argumentsOf(
 export function keeperCommandOf(
   options: EdgeProcessOptions,
   program: EdgeProgram,
-  ports: Ports,
+  ports: BoundPorts,
 ): readonly string[] | null {
   if (options.keeper === undefined) return null;
   return [
@@ -187,7 +187,7 @@ export function keeperCommandOf(
 export async function spawnEdge(
   options: EdgeProcessOptions,
   program: EdgeProgram,
-  ports: Ports,
+  ports: BoundPorts,
 ): Promise<ChildProcess> {
   const log = await openLog(pathsOf(options).log);
   const { plain, tls } = doorsOf(options, ports);

@@ -8,7 +8,7 @@ import { SLOW } from '../../../../test/support/slow.ts';
 import type { RouteTable } from '../../../domain/routes/router.ts';
 import { routerConformance } from '../conformance.ts';
 import { tlsConformance } from '../conformance-tls.ts';
-import { EdgeClient } from './edge-client.ts';
+import { EdgeConnection } from './edge-connection.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld, edgeHome } from './edge-world.ts';
@@ -141,7 +141,7 @@ describe('edge router', () => {
     async (workers) => {
       const options = await newHome({ workers });
       const router = await start(options);
-      const asked = vi.spyOn(EdgeClient.prototype, 'ask');
+      const asked = vi.spyOn(EdgeConnection.prototype, 'ask');
       // That it is looked at now and then is no news of the table.
       const told = (): string[] =>
         asked.mock.calls

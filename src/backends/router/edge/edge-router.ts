@@ -6,57 +6,36 @@ import type {
   AccessEntry,
   AppTraffic,
   CertificateSet,
-  CertificateState,
+  CertificatesInForce,
   Router,
   RouteTable,
 } from '../../../domain/routes/router.ts';
 import { type CountedApps, ofEach } from '../../../domain/routes/counted-apps.ts';
 import { changeBetween } from '../../../domain/routes/table-change.ts';
-import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
-import { Heartbeats } from '../../../lib/heartbeats.ts';
-import { bestEffort } from '../../../lib/logger.ts';
-import { readProcess } from '../../../lib/processes.ts';
-import { EdgeClient, EdgeLost } from './edge-client.ts';
-import { type EdgeDoors, doorsOf, type Hello, portOf, standing } from './edge-doors.ts';
-import { handedBy, sameAddresses } from './handed-listeners.ts';
-import { leadToOwnPlaces, socketsOf } from './edge-places.ts';
-import { EdgeWatch } from './edge-watch.ts';
+import { EdgeLost } from '../../../domain/edges/edge-lost.ts';
+import { PlatformError, toPlatformError } from '../../../domain/errors.ts';
+import type { EdgeConnection } from './edge-connection.ts';
+import { type BoundPorts, portsOf } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
-  boundLog,
-  canStartAs,
-  commandOf,
   type EdgeProgram,
   edgeFromFile,
   endEdge,
   ifEdge,
-  isEdgeOf,
   keeperCommandOf,
-  pathsOf,
   prepareDirectories,
   prepareProgram,
-  removeOtherPrograms,
-  spawnEdge,
 } from './edge-process.ts';
+import { type Connected, EdgeStarts, graceMsOf } from './edge-starts.ts';
+import { EdgeWatch } from './edge-watch.ts';
 
-const START_MS = 60_000;
-const POLL_MS = 10;
-const CONNECT_MS = 2_000;
-const HELLO_MS = 30_000;
 const APPLY_MS = 15_000;
 const TRAFFIC_MS = 5_000;
 const DRAIN_SLACK_MS = 5_000;
-const DEFAULT_STOP_GRACE_MS = 10_000;
-const STOP_SLACK_MS = 3_000;
 const FIRST_RESTART_MS = 50;
 const LAST_RESTART_MS = 10_000;
 /** An edge that lived this long does not count as failing at its start. */
 const STEADY_MS = 60_000;
-
-interface Connected {
-  readonly client: EdgeClient;
-  readonly hello: Hello;
-}
 
 /**
  * Adopts the edge that runs for these directories if it is the same program with the same options on the same address,
@@ -83,24 +62,26 @@ class EdgeRouter implements AdoptingRouter {
   adopted = false;
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
-  #port: number;
-  #tlsPort: number;
+  /** As asked for; from the first start on those that the edge has. */
+  #ports: BoundPorts;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
   /** The table that was sent last over a connection. */
-  #handed: { readonly client: EdgeClient; readonly table: RouteTable } | null = null;
+  #handed: { readonly client: EdgeConnection; readonly table: RouteTable } | null = null;
   #certificates: CertificateSet | null = null;
   #letGo = false;
   #startedAt = 0;
   #restartMs = FIRST_RESTART_MS;
   #wake: (() => void) | null = null;
-  readonly #watch = new EdgeWatch((pid) => void this.#endStuck(pid));
+  readonly #starts: EdgeStarts;
+  readonly #watch: EdgeWatch;
 
   constructor(options: EdgeRouterOptions, program: EdgeProgram) {
     this.#options = options;
     this.#program = program;
-    this.#port = options.listen.port;
-    this.#tlsPort = options.tls?.port ?? 0;
+    this.#starts = new EdgeStarts(options, program, (connected) => this.#lost(connected));
+    this.#watch = new EdgeWatch((pid) => void this.#starts.endStuck(pid));
+    this.#ports = { port: options.listen.port, tlsPort: options.tls?.port ?? 0 };
     this.#edge = Promise.reject(new EdgeLost('not started yet'));
     this.#edge.catch(() => {});
   }
@@ -109,13 +90,12 @@ class EdgeRouter implements AdoptingRouter {
     this.#edge = this.#ensure();
     const connected = await this.#edge;
     this.listen = connected.hello.bound;
-    this.#port = portOf(this.listen);
     this.tlsListen = connected.hello.tlsBound ?? null;
-    this.#tlsPort = this.tlsListen === null ? 0 : portOf(this.tlsListen);
+    this.#ports = portsOf(connected.hello);
   }
 
   get keeperCommand(): readonly string[] | null {
-    return keeperCommandOf(this.#options, this.#program, { port: this.#port, tlsPort: this.#tlsPort });
+    return keeperCommandOf(this.#options, this.#program, this.#ports);
   }
 
   async apply(table: RouteTable): Promise<void> {
@@ -132,8 +112,8 @@ class EdgeRouter implements AdoptingRouter {
     await this.#retrying((client) => this.#hand(client, 'apply-certificates', { set }));
   }
 
-  async certificates(): Promise<CertificateState> {
-    return (await this.#retrying((client) => client.ask('certificates', {}, APPLY_MS))) as CertificateState;
+  async certificates(): Promise<CertificatesInForce> {
+    return (await this.#retrying((client) => client.ask('certificates', {}, APPLY_MS))) as CertificatesInForce;
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -171,11 +151,11 @@ class EdgeRouter implements AdoptingRouter {
 
   async stop(): Promise<void> {
     const connected = await this.#letItGo();
-    const found = await this.#find();
+    const found = await this.#starts.find();
     // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
     const pid =
       found?.hello.pid ?? (await edgeFromFile(this.#options)) ?? (await ifEdge(this.#options, connected?.hello.pid));
-    if (pid !== null) await endEdge(pid, this.#graceMs);
+    if (pid !== null) await endEdge(pid, graceMsOf(this.#options));
     // Connected until its end: one of an earlier version starts a keeper when it is left alone.
     for (const { client } of [connected, found].filter((one) => one !== null)) client.close();
   }
@@ -188,7 +168,7 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   /** Once more on the next edge when this one dies meanwhile: applying and asking twice does no harm. */
-  async #retrying<T>(ask: (client: EdgeClient) => Promise<T>): Promise<T> {
+  async #retrying<T>(ask: (client: EdgeConnection) => Promise<T>): Promise<T> {
     try {
       try {
         return await ask((await this.#edge).client);
@@ -208,7 +188,7 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   /** What is new only, where this connection has sent the table before. */
-  async #handTable(client: EdgeClient, table: RouteTable): Promise<void> {
+  async #handTable(client: EdgeConnection, table: RouteTable): Promise<void> {
     const handed = this.#handed;
     const change = handed?.client === client ? changeBetween(handed.table, table) : null;
     this.#handed = null;
@@ -218,7 +198,7 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   /** False where the edge makes nothing of it. */
-  async #hand(client: EdgeClient, op: string, what: object): Promise<boolean> {
+  async #hand(client: EdgeConnection, op: string, what: object): Promise<boolean> {
     const applied = (await client.ask(op, what, APPLY_MS)) as { version: number; persisted: boolean } | null;
     if (applied === null) return false;
     const { version, persisted } = applied;
@@ -229,12 +209,10 @@ class EdgeRouter implements AdoptingRouter {
     return true;
   }
 
-  /** Adopts, replaces or starts; resolves once the edge answers on its socket and has the last table. */
+  /** Resolves once there is an edge that has the last table. */
   async #ensure(): Promise<Connected> {
-    const found = await this.#find();
-    const fits = found !== null && this.#fits(found.hello);
-    const connected = fits ? found : await this.#launch(found);
-    this.adopted = fits;
+    const { connected, adopted } = await this.#starts.ensure(this.#ports);
+    this.adopted = adopted;
     this.#startedAt = performance.now();
     this.#watch.begin(connected.client, connected.hello.pid);
     this.#options.onServing?.(connected.hello.pid);
@@ -244,128 +222,15 @@ class EdgeRouter implements AdoptingRouter {
     return connected;
   }
 
-  #fits(hello: Hello): boolean {
-    const { plain, tls } = standing(this.#doors, hello);
-    return hello.fingerprint === this.#program.fingerprint && plain && tls;
-  }
-
-  get #doors(): EdgeDoors {
-    return doorsOf(this.#options, { port: this.#port, tlsPort: this.#tlsPort });
-  }
-
-  /** The edge that answers on the socket, whatever it is; one that hangs is killed. */
-  async #find(): Promise<Connected | null> {
-    let connected: Connected | null = null;
-    const onLost = (): void => this.#lost(connected);
-    const client = await EdgeClient.connectAny(socketsOf(this.#options), CONNECT_MS, onLost);
-    if (client === null) return null;
-    const pid = await edgeFromFile(this.#options);
-    // On a machine that has too much to do it may be long before it answers, and it serves meanwhile.
-    const heartbeats = new Heartbeats({ onStuck: (stuck) => void this.#endStuck(stuck) });
-    if (pid !== null) heartbeats.beat(pid);
-    try {
-      const hello = (await client.ask('hello', {}, pid === null ? CONNECT_MS : HELLO_MS)) as Hello;
-      connected = { client, hello };
-      return connected;
-    } catch (error) {
-      client.close();
-      if (isPlatformError(error, 'timeout') && pid !== null) await endEdge(pid, CONNECT_MS);
-      return null;
-    } finally {
-      if (pid !== null) heartbeats.forget(pid);
-    }
-  }
-
-  async #launch(found: Connected | null): Promise<Connected> {
-    if (found === null) return this.#started(await this.#spawn());
-    const is = standing(this.#doors, found.hello);
-    // One that hands on only what it has gives way to one at the same addresses first, which then can.
-    const able = (is.plain && is.tls) || found.hello.binds === true ? found : await this.#replaced(found, null);
-    return this.#replaced(able, this.#doors);
-  }
-
-  async #replaced(found: Connected, doors: EdgeDoors | null): Promise<Connected> {
-    return this.#started((await this.#succeed(found, doors)) ?? (await this.#spawn()));
-  }
-
-  async #started(pid: number): Promise<Connected> {
-    const deadline = performance.now() + START_MS;
-    // It may have another command line for a moment, or none: what has started it makes it the edge.
-    while (readProcess(pid)?.zombie === false) {
-      const started = await this.#find();
-      if (started?.hello.pid === pid && started !== null) {
-        await removeOtherPrograms(this.#options, this.#program);
-        await leadToOwnPlaces(this.#options);
-        return started;
-      }
-      started?.client.close();
-      if (performance.now() > deadline) {
-        await endEdge(pid, CONNECT_MS);
-        throw this.#notStarted(`did not answer within ${START_MS} ms of its start`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    throw this.#notStarted('ended at its start');
-  }
-
-  async #spawn(): Promise<number> {
-    return (await spawnEdge(this.#options, this.#program, { port: this.#port, tlsPort: this.#tlsPort })).pid ?? 0;
-  }
-
-  /**
-   * Has the edge that serves start the new one with the listeners that stay, and with new ones where another address is wanted, so that
-   * nobody is turned away meanwhile; without `doors` at the addresses it has. Null when it cannot be done: a new address cannot be had
-   * beside its own, it is too old to know how, or it is a user that cannot become the one that is wanted. It is ended then. Throws `config.invalid` when an address is another program's.
-   */
-  async #succeed({ client, hello }: Connected, doors: EdgeDoors | null): Promise<number | null> {
-    try {
-      const isAble = canStartAs(this.#options, hello.pid);
-      const handed = doors === null ? sameAddresses(hello) : await handedBy(hello, doors);
-      if (handed !== null && isAble) {
-        await boundLog(pathsOf(this.#options).log);
-        const { host, tls, ports } = handed;
-        const options = { ...this.#options, listen: { ...this.#options.listen, host }, tls };
-        const program = commandOf(options, this.#program, { ports, starter: hello.pid });
-        const request = { program, listeners: handed.listeners };
-        return ((await client.ask('succeed', request, START_MS)) as { pid: number }).pid;
-      }
-    } catch (error) {
-      if (isPlatformError(error, 'config.invalid')) throw error;
-      this.#options.logger.warn({ err: error }, 'the edge cannot be taken over from and is ended first');
-    } finally {
-      client.close();
-    }
-    await endEdge(hello.pid, this.#graceMs);
-    return null;
-  }
-
-  get #graceMs(): number {
-    return (this.#options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS) + STOP_SLACK_MS;
-  }
-
-  #notStarted(what: string): PlatformError {
-    return new PlatformError('unavailable', `The edge ${what}.`, {
-      hint: `${pathsOf(this.#options).log} says why.`,
-    });
-  }
-
   /** Called for every connection that ends; only the one in use means that the edge has died. */
-  #lost(connected: Connected | null): void {
-    if (this.#letGo || connected === null) return;
+  #lost(connected: Connected): void {
+    if (this.#letGo) return;
     void this.#edge.then(
       (current) => {
         if (current === connected && !this.#letGo) this.#revive();
       },
       () => {},
     );
-  }
-
-  /** It would hold up every change of the routes; what it serves hangs as well. */
-  async #endStuck(pid: number): Promise<void> {
-    this.#options.logger.error({ pid }, 'the edge does not answer any more and is ended');
-    await bestEffort(this.#options.logger, 'ending the edge', async () => {
-      if (await isEdgeOf(this.#options, pid)) process.kill(pid, 'SIGKILL');
-    });
   }
 
   #revive(): void {

@@ -1,5 +1,5 @@
 import { Heartbeats } from '../../../lib/heartbeats.ts';
-import type { EdgeClient } from './edge-client.ts';
+import type { EdgeConnection } from './edge-connection.ts';
 
 const ASK_MS = 400;
 /** An answer that comes so late is waited for no more. */
@@ -17,7 +17,7 @@ export class EdgeWatch {
   }
 
   /** Watches this edge from now on, and no other. */
-  begin(client: EdgeClient, pid: number): void {
+  begin(client: EdgeConnection, pid: number): void {
     this.end();
     this.#pid = pid;
     this.#heartbeats.beat(pid);

@@ -1,13 +1,13 @@
 /** What an edge that serves hands on to the one that takes over from it: the listeners that stay, and addresses to bind for it. */
 import { isPlatformError } from '../../../domain/errors.ts';
+import { portOf } from '../../../lib/host-port.ts';
 import {
   type Bound,
   boundFor,
   boundPort,
-  type Door,
+  type EdgeDoor,
   type EdgeDoors,
-  type Ports,
-  portOf,
+  type BoundPorts,
   portsOf,
   standing,
 } from './edge-doors.ts';
@@ -20,7 +20,7 @@ interface Handed {
   /** Of the edge that gets them. */
   readonly host: string;
   readonly tls: { readonly host: string; readonly port: number } | null;
-  readonly ports: Ports;
+  readonly ports: BoundPorts;
 }
 
 export function sameAddresses(edge: Bound): Handed {
@@ -54,7 +54,7 @@ export async function handedBy(edge: Bound, doors: EdgeDoors): Promise<Handed | 
 }
 
 /** Which port each has when it is bound, which it is only for a moment; null: one of them is an address of the edge's own. */
-async function tryAll(doors: readonly Door[], edge: Bound): Promise<ReadonlyMap<Door, number> | null> {
+async function tryAll(doors: readonly EdgeDoor[], edge: Bound): Promise<ReadonlyMap<EdgeDoor, number> | null> {
   const own = new Set(Object.values(portsOf(edge)));
   try {
     const servers = await boundFor(doors, 0);

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Route, RouteTable, Target } from '../../../domain/routes/router.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import { bestEffort, type Logger } from '../../../lib/logger.ts';
-import { EdgeClient } from './edge-client.ts';
+import { EdgeConnection } from './edge-connection.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { type EdgeProgram, endEdge, pathsOf, spawnEdge } from './edge-process.ts';
 
@@ -25,7 +25,7 @@ export class KeptEdge {
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
   readonly #logger: Logger;
-  #client: EdgeClient | null = null;
+  #client: EdgeConnection | null = null;
   #isClosed = false;
   #restartMs = FIRST_RESTART_MS;
   /** By unit; without a target it serves nowhere. */
@@ -43,7 +43,7 @@ export class KeptEdge {
   async keep(): Promise<void> {
     let waitedSince = performance.now();
     while (!this.#isClosed && this.#client === null) {
-      const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, () => this.#lost(client));
+      const client = await EdgeConnection.connect(pathsOf(this.#options).socket, CONNECT_MS, () => this.#lost(client));
       if (client !== null && !this.#isClosed) {
         this.#client = client;
         void bestEffort(this.#logger, 'sending the edge where units serve', () => this.#send());
@@ -118,7 +118,7 @@ export class KeptEdge {
     this.close();
   }
 
-  #lost(client: EdgeClient | null): void {
+  #lost(client: EdgeConnection | null): void {
     if (this.#isClosed || this.#client !== client || client === null) return;
     this.#client = null;
     this.#logger.warn({}, 'the edge has died and is being started again');

@@ -1,6 +1,6 @@
 /** In place of the edge of this machine, where there is none: requests come in over edges elsewhere alone, so here nobody is served and nothing is waited for. */
 import { NO_TRAFFIC, ofEach } from '../../../domain/routes/counted-apps.ts';
-import type { CertificateState, Router, RouteTable } from '../../../domain/routes/router.ts';
+import type { CertificatesInForce, Router, RouteTable } from '../../../domain/routes/router.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { edgeFromFile, endEdge } from './edge-process.ts';
@@ -21,7 +21,7 @@ export async function openNoEdge({
 
 function createNoEdge(addresses: Pick<Router, 'listen' | 'tlsListen'>): Router {
   let table: RouteTable = { version: 0, routes: [] };
-  let certificates: CertificateState = { version: 0, ids: [], unusable: [] };
+  let certificates: CertificatesInForce = { version: 0, ids: [], unusable: [] };
   return {
     name: 'edge',
     ...addresses,

@@ -10,7 +10,7 @@ import type {
   AccessEntry,
   AppTraffic,
   CertificateSet,
-  CertificateState,
+  CertificatesInForce,
   Route,
   Router,
   RouteTable,
@@ -93,7 +93,7 @@ class MemoryRouter implements Router {
     return Promise.resolve();
   }
 
-  certificates(): Promise<CertificateState> {
+  certificates(): Promise<CertificatesInForce> {
     return Promise.resolve(this.#tls.state());
   }
 

@@ -5,7 +5,7 @@ import {
   type Server as TlsServer,
   type TLSSocket,
 } from 'node:tls';
-import type { CertificateSet, CertificateState } from '../../../domain/routes/router.ts';
+import type { CertificateSet, CertificatesInForce } from '../../../domain/routes/router.ts';
 import { fatalAlert, HELLO_BAD, HELLO_MORE, parseClientHello, UNRECOGNIZED_NAME } from '../../../lib/client-hello.ts';
 import { HostMap } from '../../../lib/host-map.ts';
 import { hostPort } from '../../../lib/host-port.ts';
@@ -17,7 +17,7 @@ const ACME_PROTOCOL = 'acme-tls/1';
 /** The TLS side of the memory router: one server of Node's per certificate, which the greeting of a client chooses. */
 export class MemoryTls {
   #set: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };
-  #unusable: CertificateState['unusable'] = [];
+  #unusable: CertificatesInForce['unusable'] = [];
   #byName = new HostMap<TlsServer>();
   #challenges = new Map<string, TlsServer>();
   readonly #sockets = new Set<Socket>();
@@ -62,7 +62,7 @@ export class MemoryTls {
     this.#challenges = new Map(challenges);
   }
 
-  state(): CertificateState {
+  state(): CertificatesInForce {
     const ids = this.#set.certificates.map(({ id }) => id);
     const unusable = this.#unusable;
     return {

@@ -21,7 +21,7 @@ import {
 import { type Offering, offeringOf, type OsbPlan } from './catalog.ts';
 
 const VERSION = '2.17';
-export const PLATFORM = 'tancho';
+export const PLATFORM_NAME = 'tancho';
 const LONGEST_PAUSE_MS = 60_000;
 const MAX_OPERATION = 10_000;
 /** 412: not that the instance is not ready yet, as elsewhere. */
@@ -186,7 +186,7 @@ function requestOf(call: EndpointCall, what: Ask): ProviderRequest {
   };
   if (call.user !== '') {
     const identity = Buffer.from(JSON.stringify({ user_id: call.user })).toString('base64');
-    headers['x-broker-api-originating-identity'] = `${PLATFORM} ${identity}`;
+    headers['x-broker-api-originating-identity'] = `${PLATFORM_NAME} ${identity}`;
   }
   if (body !== undefined) headers['content-type'] = 'application/json';
   return {

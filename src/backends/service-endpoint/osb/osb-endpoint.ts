@@ -11,7 +11,7 @@ import {
 import { isRecord } from '../../../lib/is-record.ts';
 import { type CallTimeouts, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
-import { type BrokerExchange, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
+import { type BrokerExchange, createBroker, lastState, PLATFORM_NAME, refusalOf, refused } from './broker.ts';
 import type { Offering, OsbPlan } from './catalog.ts';
 import { flatten } from './credentials.ts';
 
@@ -213,7 +213,7 @@ function bindingPath(instance: EndpointInstance, binding: EndpointBinding): stri
 }
 
 function contextOf(instance: EndpointInstance): Record<string, string> {
-  return { platform: PLATFORM, team: instance.team, instance_name: instance.name };
+  return { platform: PLATFORM_NAME, team: instance.team, instance_name: instance.name };
 }
 
 /** The guids of organization and space are asked for by old brokers; the owner is the nearest thing to both. */

@@ -1,6 +1,6 @@
 /** Runs the client of a daemon outside of the sandbox: it is a program of the operator's, which needs the daemon's socket. */
 import { spawn } from 'node:child_process';
-import { LineSplitter } from '../steps/output.ts';
+import { TerminalLines } from '../steps/output.ts';
 
 export interface ClientEnd {
   readonly code: number | null;
@@ -23,7 +23,7 @@ export async function runClient({ argv, env, signal, line }: ClientCall): Promis
   const child = spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const end = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', end, { once: true });
-  const splitters = [new LineSplitter(line), new LineSplitter(line)];
+  const splitters = [new TerminalLines(line), new TerminalLines(line)];
   child.stdout.on('data', (bytes: Uint8Array) => splitters[0]?.push(bytes));
   child.stderr.on('data', (bytes: Uint8Array) => splitters[1]?.push(bytes));
   try {

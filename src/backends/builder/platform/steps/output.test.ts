@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BuildOutput, LineSplitter } from './output.ts';
+import { BuildOutput, TerminalLines } from './output.ts';
 import { processorMs } from '../../../../../test/support/processor-ms.ts';
 
 function split(...chunks: (string | Uint8Array)[]): string[] {
   const lines: string[] = [];
-  const splitter = new LineSplitter((line) => lines.push(line));
+  const splitter = new TerminalLines((line) => lines.push(line));
   for (const chunk of chunks) splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
   splitter.end();
   return lines;

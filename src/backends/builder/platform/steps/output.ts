@@ -13,7 +13,7 @@ const TERMINAL = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Cuts a stream into lines. Of text overwritten with carriage returns (progress bars) the last state remains. */
-export class LineSplitter {
+export class TerminalLines {
   readonly #decoder = new StringDecoder('utf8');
   readonly #line: (text: string) => void;
   #pending = '';

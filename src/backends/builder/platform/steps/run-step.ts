@@ -5,7 +5,7 @@ import { once } from '../../../../lib/once.ts';
 import { childEnd } from '../../../../sandbox/child-end.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../sandbox/sandbox.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
-import { LineSplitter } from './output.ts';
+import { TerminalLines } from './output.ts';
 
 const CLOSE_MS = 2000;
 /** Apps come first: with the processor, and with the disk. */
@@ -88,7 +88,7 @@ async function watch(
 ): Promise<Omit<Ended, 'outOfMemory'>> {
   const { child } = process;
   const { ended, end } = childEnd(sandbox, process, id);
-  const splitters = [new LineSplitter(command.stdout), new LineSplitter(command.stderr)];
+  const splitters = [new TerminalLines(command.stdout), new TerminalLines(command.stderr)];
   child.stdout?.on('data', (bytes: Uint8Array) => splitters[0]?.push(bytes));
   child.stderr?.on('data', (bytes: Uint8Array) => splitters[1]?.push(bytes));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { EdgeLost } from '../../../domain/edges/edge-lost.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 
 interface Pending {
@@ -8,13 +9,8 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The connection to the edge is gone; whether the last request was done is not known. */
-export class EdgeLost extends Error {
-  override readonly name = 'EdgeLost';
-}
-
 /** One connection to the edge's control socket: `{ id, op, ... }` a line, answered by `{ id, result }` or `{ id, error }`. */
-export class EdgeClient {
+export class EdgeConnection {
   readonly #socket: Socket;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
@@ -39,7 +35,7 @@ export class EdgeClient {
   }
 
   /** Null when nobody answers at the path. */
-  static connect(path: string, timeoutMs: number, onLost: () => void): Promise<EdgeClient | null> {
+  static connect(path: string, timeoutMs: number, onLost: () => void): Promise<EdgeConnection | null> {
     return new Promise((resolve) => {
       const socket = connect(path);
       const fail = (): void => {
@@ -51,15 +47,19 @@ export class EdgeClient {
       socket.once('connect', () => {
         socket.setTimeout(0);
         socket.off('error', fail);
-        resolve(new EdgeClient(socket, onLost));
+        resolve(new EdgeConnection(socket, onLost));
       });
     });
   }
 
   /** At the first of the paths where somebody answers. */
-  static async connectAny(paths: readonly string[], timeoutMs: number, onLost: () => void): Promise<EdgeClient | null> {
+  static async connectAny(
+    paths: readonly string[],
+    timeoutMs: number,
+    onLost: () => void,
+  ): Promise<EdgeConnection | null> {
     for (const path of paths) {
-      const client = await EdgeClient.connect(path, timeoutMs, onLost);
+      const client = await EdgeConnection.connect(path, timeoutMs, onLost);
       if (client !== null) return client;
     }
     return null;
