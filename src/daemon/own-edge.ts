@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { boundFor, boundPort, type EdgeDoor, doorsOf, type BoundPorts } from '../backends/router/edge/edge-doors.ts';
 import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts';
 import { leadToOwnPlaces } from '../backends/router/edge/edge-places.ts';
@@ -23,6 +22,7 @@ import { claimHome, HomeTaken, reclaimHome, takeHome } from '../lib/home-claim.t
 import { hostPort } from '../lib/host-port.ts';
 import { descriptorOf } from '../lib/listening.ts';
 import { readProcess } from '../lib/processes.ts';
+import { EdgeRestarts } from './edge-restarts.ts';
 import { findEdge, type FoundEdge, type LivingEdge, takeOver } from './edge-takeover.ts';
 import { handedSockets } from './handed-sockets.ts';
 
@@ -47,9 +47,6 @@ const STOP_GRACE_MS = 30_000;
 const STOP_SLACK_MS = 5_000;
 /** For the workers of an edge that was killed, which end a little later. */
 const RELEASE_MS = 5_000;
-const FIRST_RESTART_MS = 50;
-const LAST_RESTART_MS = 10_000;
-const STEADY_MS = 60_000;
 
 /**
  * Takes over from the edge that another one of these runs in the home, which ends then. Throws `config.invalid` when an address cannot be had, `unavailable` when
@@ -75,27 +72,21 @@ async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
   const found = await findEdge(edge.process);
   const isHad = (pid: number): string => `Process ${pid} has this home: a server, or an edge that is about to end.`;
   const home = found === null ? { release: await claimed(control, isHad) } : await takeHome(control);
-  let living = await first(edge, found).catch(async (error: unknown) => {
+  const living = await first(edge, found).catch(async (error: unknown) => {
     await ('giveBack' in home ? home.giveBack() : home.release());
     throw error;
   });
   await removeOtherPrograms(edge.process, edge.program);
   await leadToOwnPlaces(edge.process);
 
-  const stopping = new AbortController();
-  const kept = (async (): Promise<void> => {
-    let pauseMs = FIRST_RESTART_MS;
-    for (let born = performance.now(); ; born = performance.now()) {
-      await living.ended;
-      if (stopping.signal.aborted || !(await reclaimHome(control))) return;
-      pauseMs = performance.now() - born > STEADY_MS ? FIRST_RESTART_MS : Math.min(pauseMs * 2, LAST_RESTART_MS);
-      say('the edge has died and is started again');
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      living = await started(edge);
-    }
-  })();
-  kept.catch((error: unknown) => {
+  const graceMs = config.edgeDrainSeconds * 1000 + STOP_GRACE_MS + STOP_SLACK_MS;
+  const restarts = new EdgeRestarts(living, {
+    start: () => started(edge),
+    end: (pid) => endEdge(pid, graceMs),
+    isToServe: () => reclaimHome(control),
+    onDeath: () => say('the edge has died and is started again'),
+  });
+  restarts.ended.catch((error: unknown) => {
     process.stderr.write(`${String(error)}\n`);
     process.exit(1);
   });
@@ -106,11 +97,9 @@ async function begun(edge: Prepared, config: Config): Promise<OwnEdge> {
   return {
     listen: named(plain),
     tlsListen: tls === null ? null : named(tls),
-    ended: kept,
+    ended: restarts.ended,
     async stop() {
-      stopping.abort();
-      await endEdge(living.pid, config.edgeDrainSeconds * 1000 + STOP_GRACE_MS + STOP_SLACK_MS);
-      await kept;
+      await restarts.stop();
       await home.release();
     },
   };
