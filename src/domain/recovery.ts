@@ -68,6 +68,8 @@ const REVIVAL_PATIENCE_MS = 700;
 /** And so long for rollouts that are undone. */
 const UNDO_PATIENCE_MS = 5_000;
 const STRAY_GRACE_MS = 1_000;
+/** What an engine has is waited for so long before its strays are looked for; of one that is away the next start removes them. */
+const LISTED_MS = 60_000;
 /** A stray of a lost node, or a lease of somebody else, may take a minute. */
 const LEAVE_MS = 5_000;
 const LEASE_WAIT_MS = 60_000;
@@ -231,6 +233,9 @@ async function tidy(deps: RecoveryDeps, found: Found, signal: AbortSignal): Prom
   for (const app of await store.apps()) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
   for (const unit of found.leftover) await attempt('retiring a unit', () => units.retire(unit));
   await attempt('removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
+  const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  if (!signal.aborted) await atMost(LISTED_MS, Promise.race([deps.provisioner.listed?.(), left]));
+  await attempt('finding units that have moved', () => findMoved(deps));
   await attempt('removing stray units', () => removeStrayUnits(deps, signal));
   const byApp = Map.groupBy(found.artifacts, (artifact) => artifact.app);
   for (const [app, artifacts] of byApp) {
@@ -247,6 +252,22 @@ async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<
     if (app?.removing === true) await removal.remove(name);
     else if (app !== null) await gitHost.create(name);
   });
+}
+
+/** Also those of an engine that needed longer than the start to say what it has. */
+async function findMoved({ store, provisioner, supervisor, routes, ownership }: RecoveryDeps): Promise<void> {
+  const work = await ownership.work();
+  const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+  const serving = (await store.allUnits()).filter(
+    ({ app, rollout, state }) =>
+      state === 'started' && apps.get(app)?.rollout === rollout && (work?.rollouts.has(rollout) ?? true),
+  );
+  const moved = await movedUnits(provisioner, serving);
+  for (const unit of serving.filter(({ id }) => moved.has(id))) {
+    await noteDown(store, unit.id);
+    await routes.publish(unit.app);
+    void supervisor.revive(unit);
+  }
 }
 
 async function removeStrayUnits(deps: RecoveryDeps, signal: AbortSignal): Promise<void> {

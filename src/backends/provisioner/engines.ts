@@ -132,6 +132,10 @@ class EngineSet implements Engines {
     return new Set((await Promise.all(running)).flatMap((ids) => [...ids]));
   }
 
+  async listed(): Promise<void> {
+    await this.#each(async (engine) => engine.listed?.());
+  }
+
   async comebacks(): Promise<Comeback[]> {
     return (await this.#each((engine) => engine.comebacks())).flat();
   }

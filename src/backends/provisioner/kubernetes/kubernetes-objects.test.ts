@@ -217,6 +217,41 @@ it('takes units for running when the cluster is not reached at the start, and he
   expect((await provisioner.ready(IDS[0], SERVES, NEVER))?.port).toBe(8080);
 });
 
+it('does not have a start wait for a long list: units run on, are followed and ended as ever, and deaths are reported when it is there', async () => {
+  const first = control();
+  const handles = new Map<string, string>();
+  for (const id of IDS.slice(0, 2)) {
+    handles.set(id, await first.provisioner.ensure(unit(id, { command: 'print begun; serve' })));
+    await first.provisioner.ready(id, SERVES, NEVER);
+  }
+  const podOf = (id: string): string =>
+    pods().find(({ metadata }) => metadata.labels?.[LABELS.unit] === id)?.metadata.name ?? '';
+  await expect.poll(() => IDS.slice(0, 2).map(podOf)).not.toContain('');
+  await first.provisioner.close();
+  const access = cluster.server.access();
+  const listing = Promise.withResolvers<void>();
+  const slow = { ...access, login: () => listing.promise.then(access.login) };
+  const provisioner = createKubernetesProvisioner({
+    ...{ name: 'cluster', client: new KubernetesClient(slow), settings: SETTINGS, logger: SILENT, listedMs: 100 },
+  });
+  const exits: UnitExited[] = [];
+  provisioner.onExit((exited) => exits.push(exited));
+  opened.push({ provisioner, exits });
+  expect(await provisioner.recover(handles)).toEqual(new Set(handles.keys()));
+  expect((await provisioner.list()).map(({ state }) => state)).toEqual(['unknown', 'unknown']);
+  const reading = provisioner.output(IDS[0], null, NEVER)[Symbol.asyncIterator]();
+  const printed = reading.next();
+  const ended = provisioner.stop(IDS[1], 0);
+  await cluster.kill(podOf(IDS[0]));
+  listing.resolve();
+  await provisioner.listed?.();
+  await expect.poll(() => exits.map(({ id }) => id)).toContain(IDS[0]);
+  expect((await printed).done).toBe(false);
+  await ended;
+  await expect.poll(async () => (await provisioner.list()).map(({ state }) => state)).toEqual(['running', 'ended']);
+  await reading.return?.();
+});
+
 it('lists what there is from the moment it is opened, and misses no death until it takes up its units', async () => {
   const first = control();
   const handle = await first.provisioner.ensure(unit(IDS[0]));

@@ -19,7 +19,6 @@ import type {
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { type Address, describeExit } from '../../../domain/units/unit.ts';
-import { PlatformError } from '../../../domain/errors.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { SurvivesKill } from '../../../lib/survives-kill.ts';
@@ -58,6 +57,8 @@ interface KubernetesOptions {
   readonly logger: Logger;
   /** How long the cluster is waited for. */
   readonly reachedMs?: number;
+  /** And by a start, since it was opened. */
+  readonly listedMs?: number;
 }
 
 export function createKubernetesProvisioner(options: KubernetesOptions): Provisioner {
@@ -86,7 +87,7 @@ class KubernetesProvisioner implements Provisioner {
 
   constructor(options: KubernetesOptions) {
     this.#options = options;
-    const { client, settings, logger, name, reachedMs } = options;
+    const { client, settings, logger, name, reachedMs, listedMs } = options;
     this.name = name;
     this.description = `Kubernetes, ${client.description}, namespace ${settings.namespace}`;
     this.#groups = new Groups(client);
@@ -94,6 +95,7 @@ class KubernetesProvisioner implements Provisioner {
     this.#pods = new UnitPods({
       ...{ client, groups: this.#groups, installation: settings.installation, logger, onExit },
       ...(reachedMs !== undefined && { reachedMs }),
+      ...(listedMs !== undefined && { listedMs }),
     });
     this.#pods.begin(settings.namespace);
     this.#reader = new UnitReader(client, this.#pods);
@@ -148,6 +150,7 @@ class KubernetesProvisioner implements Provisioner {
   async #stop(id: string, graceMs: number, isToComeBack: boolean): Promise<void> {
     const group = this.#pods.groupOf(id);
     if (group === null) return;
+    await this.#pods.view(group.namespace);
     this.#pods.end(id);
     const pod = this.#pods.podOf(id);
     if (isToComeBack) return pod === null ? undefined : this.#endPod(id, pod.metadata.name, graceMs);
@@ -215,15 +218,7 @@ class KubernetesProvisioner implements Provisioner {
       this.#options.settings.namespace,
       ...[...places.values()].map(({ namespace }) => namespace),
     ]);
-    try {
-      await Promise.all([...namespaces].map((namespace) => this.#pods.view(namespace)));
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      // Nobody has said that they are gone, and the cluster keeps them running: what has died is reported when the cluster can be reached.
-      this.#options.logger.warn({ err: error }, 'units of Kubernetes are taken for running');
-      for (const [id, group] of places) this.#pods.adopt(id, group);
-      return new Set(places.keys());
-    }
+    const listed = await Promise.all([...namespaces].map((namespace) => this.#pods.isListed(namespace)));
     for (const [id] of handles) {
       const group = this.#pods.groupOf(id) ?? places.get(id);
       if (group === undefined) continue;
@@ -231,8 +226,22 @@ class KubernetesProvisioner implements Provisioner {
       const comeback = this.#pods.catchUp(id);
       if (comeback !== null) this.#comebacks.push({ ...comeback, address: this.#address(id) });
     }
-    for (const id of handles.keys()) if (this.#isRunning(id)) this.#pods.serves(id);
-    return new Set([...handles.keys()].filter((id) => this.#isRunning(id)));
+    this.#noteServing(handles.keys());
+    if (listed.includes(false)) {
+      // Nobody has said that they are gone, and the cluster keeps them running: what has died is reported when it is known what is there.
+      this.#options.logger.info({}, 'units of Kubernetes are taken for running until it is known what is there');
+      void this.listed().then(() => this.#noteServing(handles.keys()));
+    }
+    const mayRun = (id: string): boolean => this.#isRunning(id) || this.#pods.viewOf(id)?.isSynced === false;
+    return new Set([...handles.keys()].filter(mayRun));
+  }
+
+  #noteServing(ids: Iterable<string>): void {
+    for (const id of ids) if (this.#isRunning(id)) this.#pods.serves(id);
+  }
+
+  async listed(): Promise<void> {
+    await this.#pods.listed();
   }
 
   async comebacks(): Promise<Comeback[]> {

@@ -30,6 +30,7 @@ export class NamespaceView {
   readonly #deployments: Following<Deployment>;
   /** Names of pods, by group: there may be thousands, of which each group has a few. */
   readonly #members = new Map<string, Set<string>>();
+  readonly #begunMs = performance.now();
   #isSynced = false;
   /** By group. */
   readonly #waiters = new Map<string, Waiters>();
@@ -55,6 +56,11 @@ export class NamespaceView {
     this.synced = Promise.all([this.#deployments.synced, this.#pods.synced]).then(() => {
       this.#isSynced = true;
     });
+  }
+
+  /** Since listing was begun. */
+  get ageMs(): number {
+    return performance.now() - this.#begunMs;
   }
 
   get isSynced(): boolean {

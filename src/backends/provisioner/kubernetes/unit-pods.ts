@@ -6,7 +6,7 @@ import { isStatus } from '../../../kubernetes/kubernetes-error.ts';
 import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
 import type { Comeback, UnitExited } from '../../../domain/units/provisioner.ts';
 import { PlatformError } from '../../../domain/errors.ts';
-import { inTime } from '../../../lib/deadline.ts';
+import { atMost, inTime } from '../../../lib/deadline.ts';
 import type { GroupName, Groups } from './groups.ts';
 import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
 import { NamespaceView } from './namespace-view.ts';
@@ -16,6 +16,8 @@ import { UnheardUnits } from './unheard-units.ts';
 import { type BookedUnit, bookOf, type UnitEnd } from './unit-book.ts';
 
 const REACHED_MS = 20_000;
+/** A start waits no longer for the list of what is there, from when that was begun: of thousands of pods it takes as long as all else together. */
+const LISTED_MS = 2_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
@@ -30,6 +32,8 @@ interface UnitPodsOptions {
   readonly onExit: (exited: UnitExited) => void;
   /** How long the cluster is waited for. */
   readonly reachedMs?: number;
+  /** And by a start. */
+  readonly listedMs?: number;
 }
 
 export class UnitPods {
@@ -70,10 +74,26 @@ export class UnitPods {
     return view;
   }
 
-  /** As view(), but a cluster that is not reached is not waited for. */
+  /** As view(), but neither a cluster that is not reached is waited for, nor one that has much to list. */
   async look(namespace: string): Promise<void> {
-    const { client, reachedMs = REACHED_MS } = this.#options;
-    await inTime(reachedMs, this.#opened(namespace).tried, () => unreached(client.description)).catch(() => undefined);
+    const view = this.#opened(namespace);
+    await atMost(this.#listedMs(view), view.tried);
+  }
+
+  /** Whether everything that is there is known, which is waited for as long as a start may take. */
+  async isListed(namespace: string): Promise<boolean> {
+    const view = this.#opened(namespace);
+    if (!view.isSynced) await atMost(this.#listedMs(view), view.synced);
+    return view.isSynced;
+  }
+
+  /** Resolves when everything is known of all namespaces that are followed now. */
+  async listed(): Promise<void> {
+    await Promise.all([...this.#views.values()].map(({ synced }) => synced));
+  }
+
+  #listedMs({ ageMs }: NamespaceView): number {
+    return Math.max(0, (this.#options.listedMs ?? LISTED_MS) - ageMs);
   }
 
   /** Why nobody knows what the unit does now; null: somebody does. */

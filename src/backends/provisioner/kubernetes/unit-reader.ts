@@ -116,8 +116,10 @@ export class UnitReader {
     this.#closed.abort();
   }
 
+  /** One that nobody knows has, unless it is not known yet what there is. */
   #hasEnded(id: string): boolean {
-    return this.#pods.bookOf(id)?.end !== null;
+    const booked = this.#pods.bookOf(id);
+    return booked === undefined ? this.#pods.viewOf(id)?.isSynced !== false : booked.end !== null;
   }
 }
 
