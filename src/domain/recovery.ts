@@ -125,7 +125,8 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const isOurs = ({ rollout }: Pick<Unit, 'rollout'>): boolean => work?.rollouts.has(rollout) ?? true;
   const before = (await store.allUnits()).filter(isOurs);
   const running = await deps.provisioner.recover(handlesOf(before));
-  const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
+  const ids = new Set(before.map(({ id }) => id));
+  const comebacks = new Map((await deps.provisioner.comebacks(ids)).map((comeback) => [comeback.id, comeback]));
   const unannounced = before.filter(({ id }) => running.has(id) && !comebacks.has(id));
   for (const id of await movedUnits(deps.provisioner, unannounced)) running.delete(id);
   const releases = new ReleasesRead(store);

@@ -90,6 +90,43 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
     await expectSound(two);
   });
 
+  it('go on with what several had begun that die at once, though the work of one takes long', async () => {
+    const survivor = await control('survivor');
+    const dying = [await control('a'), await control('b'), await control('c')];
+    const apps = ['app-a', 'app-b', 'app-c'];
+    for (const [at, one] of dying.entries()) {
+      await one.createApp(apps[at] ?? '');
+      await one.deploy(apps[at] ?? '');
+      await one.settled();
+    }
+    const starting = dying.map((one) => one.faults.hold('provisioner.ready'));
+    for (const [at, one] of dying.entries()) void one.setEnv(apps[at] ?? '', { COLOR: 'red' }).catch(() => undefined);
+    await Promise.all(starting.map(({ reached }) => reached));
+    // The first one whose new unit it ends does not end.
+    const stopping = Promise.withResolvers<void>();
+    let stuck: string | null = null;
+    survivor.faults.on('provisioner.stop', ([id]) => {
+      stuck ??= String(id);
+      return id === stuck ? stopping.promise : undefined;
+    });
+    for (const one of dying) one.crash();
+    const open = async () => (await machine.store.unfinishedRollouts()).length;
+    await until(async () => (await open()) <= 1, { what: 'the rollouts of the others to be undone' });
+    // Nobody is waited for any more, and whatever they had is its own.
+    await survivor.createApp('next');
+    await survivor.deploy('next');
+    await survivor.deploy('next');
+    await until(async () => (await machine.store.units('next')).length === 1, { what: 'the old unit to be gone' });
+    expect(await open()).toBe(1);
+    expect((await workOf('survivor')).rollouts).toBe(4 + 1);
+    stopping.resolve();
+    await until(async () => (await open()) === 0, { what: 'the last rollout to be undone' });
+    await survivor.controls?.close();
+    for (const app of apps) await survivor.setEnv(app, { COLOR: 'blue' });
+    await survivor.settled();
+    await expectSound(survivor);
+  });
+
   it('undo a rollout whose control died in it, and free its app', async () => {
     const [one, two] = [await control('one'), await control('two')];
     await one.createApp('shop');

@@ -120,7 +120,7 @@ export function restartCases(s: Suite): void {
       s.listen();
       await s.provisioner.recover(new Map([[unit.id, handle]]));
       expect(s.exits).toHaveLength(1);
-      expect(await s.provisioner.comebacks()).toEqual([]);
+      expect(await s.provisioner.comebacks(new Set([unit.id]))).toEqual([]);
     },
     s.restarts === 'platform' || 'this engine has started it again',
   );
@@ -229,7 +229,8 @@ export function comebackCases(s: Suite): void {
           return [seen.size, s.exits.length];
         })
         .not.toEqual([0, 0]);
-      const [comeback, ...others] = await s.provisioner.comebacks();
+      expect(await s.provisioner.comebacks(new Set(['dddddddddddd']))).toEqual([]);
+      const [comeback, ...others] = await s.provisioner.comebacks(new Set([unit.id]));
       expect(others).toEqual([]);
       const next = await s.provisioner.ready(unit.id, SERVES, NEVER);
       expect((await get(next ?? address, '/')).status).toBe(200);
@@ -239,7 +240,7 @@ export function comebackCases(s: Suite): void {
         expect(Date.parse(comeback.exits[0]?.at ?? '')).toBeLessThanOrEqual(Date.now());
         if (comeback.address !== null) expect(comeback.address).toEqual(next);
       }
-      expect(await s.provisioner.comebacks()).toEqual([]);
+      expect(await s.provisioner.comebacks(new Set([unit.id]))).toEqual([]);
     },
     ofEngine,
   );

@@ -136,8 +136,8 @@ class EngineSet implements Engines {
     await this.#each(async (engine) => engine.listed?.());
   }
 
-  async comebacks(): Promise<Comeback[]> {
-    return (await this.#each((engine) => engine.comebacks())).flat();
+  async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {
+    return (await this.#each((engine) => engine.comebacks(ids))).flat();
   }
 
   onExit(listener: (exited: UnitExited) => void): void {

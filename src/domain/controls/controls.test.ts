@@ -133,6 +133,33 @@ it('a control keeps the duties while it goes on with the work of a dead one, how
   }
 });
 
+it('several that have died are followed side by side: what one of them leaves may take long', async () => {
+  for (const name of ['a', 'b', 'c']) await died(name);
+  const begun: string[] = [];
+  const work = Promise.withResolvers<void>();
+  const controls = new Controls({
+    ...{ store, owner: 'one', onDuty: async () => {}, onLost: () => {}, logger: SILENT },
+    takeOver: async (dead) => {
+      begun.push(dead);
+      await work.promise;
+    },
+    timing: { ttlMs: LONG_MS, lookEveryMs: 5, suspectMs: 0 },
+  });
+  controls.start();
+  try {
+    await until(() => begun.length === 3, { what: 'all to be followed', detail: () => begun.join() });
+    await died('d');
+    await until(() => begun.includes('d'), { what: 'one that dies meanwhile to be followed' });
+    const leases = await store.leases('control:');
+    expect(leases.map(({ owner }) => owner)).toEqual(['one', 'one', 'one', 'one']);
+  } finally {
+    work.resolve();
+    await controls.close();
+  }
+  expect(begun.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  expect(await store.leases('control:')).toEqual([]);
+});
+
 it('one that is not followed to the end is followed again', async () => {
   await died('dead');
   const one = control('one');

@@ -1,10 +1,11 @@
 /**
  * This control among others on the same store. Each has a lease that it renews; whoever finds one expired, of one that has died or was stopped, takes it, which ends
- * everything that this one could still write (see fence.ts), and goes on with its work. What is to be done once for all of them is done by
- * whoever has the lease of the duties.
+ * everything that this one could still write (see fence.ts), and goes on with its work. Several that have died are followed side by side. What is to be done once
+ * for all of them is done by whoever has the lease of the duties.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import { Turns } from '../../lib/turns.ts';
 import type { Store } from '../store.ts';
 import { CONTROL_PREFIX, ONE_OF_SEVERAL_TTL_MS } from './control-lease.ts';
 
@@ -12,6 +13,8 @@ const DUTIES = 'duties';
 const LOOK_EVERY_MS = 1_000;
 /** A database that was away lets all leases expire at once: whoever lives renews its own within this time. */
 export const SUSPECT_MS = 2_000;
+/** The work of so many is gone on with at one time; the leases of all others are taken at once. */
+const TAKEOVERS_AT_ONCE = 8;
 
 interface ControlsDeps {
   readonly store: Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'>;
@@ -37,6 +40,9 @@ export class Controls {
   readonly #timing: ControlsTiming;
   /** Expired leases by key, and since when that is known. */
   #suspects = new Map<string, number>();
+  /** Takeovers under way, by the key of the lease. */
+  readonly #following = new Map<string, Promise<void>>();
+  readonly #turns = new Turns(TAKEOVERS_AT_ONCE);
   #duties: number | null = null;
   #stop: (() => Promise<void>) | null = null;
 
@@ -46,7 +52,7 @@ export class Controls {
     this.#timing = deps.timing ?? standard;
   }
 
-  /** What a dead one had begun may take long to go on with: the duties are held meanwhile. */
+  /** What a dead one had begun may take long to go on with: meanwhile the duties are held, and others that die are followed. */
   start(): void {
     const often = (what: string, work: () => Promise<void>): (() => Promise<void>) =>
       repeatedly(this.#timing.lookEveryMs, () => bestEffort(this.#deps.logger, what, work));
@@ -55,9 +61,10 @@ export class Controls {
     this.#stop = async () => void (await Promise.all([duties(), others()]));
   }
 
-  /** Looks after nobody any more. */
+  /** Looks after nobody any more; resolves when what it goes on with for others has ended. */
   async stop(): Promise<void> {
     await this.#stop?.();
+    await Promise.allSettled(this.#following.values());
   }
 
   /** To be called when the work of this control has ended: the duties are the next one's. */
@@ -68,9 +75,11 @@ export class Controls {
     await this.#deps.store.releaseLease({ key: DUTIES, token: this.#duties }).catch(() => undefined);
   }
 
+  /** Resolves when those that it found dead are followed. */
   async look(): Promise<void> {
     await this.#haveDuties();
     await this.#lookAfterOthers();
+    await Promise.all(this.#following.values());
   }
 
   async #lookAfterOthers(): Promise<void> {
@@ -79,7 +88,14 @@ export class Controls {
     const expired = (await this.#deps.store.leases(CONTROL_PREFIX)).filter(({ isExpired }) => isExpired);
     const others = expired.map(({ key }) => key).filter((key) => key !== own);
     this.#suspects = new Map(others.map((key) => [key, this.#suspects.get(key) ?? at]));
-    for (const [key, since] of this.#suspects) if (at - since >= this.#timing.suspectMs) await this.#succeed(key);
+    for (const [key, since] of this.#suspects) if (at - since >= this.#timing.suspectMs) this.#follow(key);
+  }
+
+  #follow(key: string): void {
+    if (this.#following.has(key)) return;
+    const followed = this.#succeed(key).finally(() => this.#following.delete(key));
+    this.#following.set(key, followed);
+    void bestEffort(this.#deps.logger, 'going on with the work of another control', () => followed);
   }
 
   async #haveDuties(): Promise<void> {
@@ -106,7 +122,7 @@ export class Controls {
     try {
       logger.warn({ control }, 'another control has ended: going on with its work');
       await store.releaseLeases(control);
-      await takeOver(control);
+      await this.#turns.run(() => takeOver(control));
       await store.releaseLease(lease);
     } finally {
       clearInterval(renewing);

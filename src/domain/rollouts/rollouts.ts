@@ -34,8 +34,8 @@ import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units
 
 const PATIENCE_MS = 1_500;
 /**
- * A control that can do nothing loses its lease, and is waited for no longer. This is for one that renews it and hears of nothing: it looks at the
- * store by itself every ten seconds, so its router has the routes long before.
+ * A control that can do nothing loses its lease, which another one takes within seconds, however many die at once; it is waited for no longer. This is
+ * for one that renews it and hears of nothing: it looks at the store by itself every ten seconds, so its router has the routes long before.
  */
 const PEERS_MS = 60_000;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };

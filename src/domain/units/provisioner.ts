@@ -303,8 +303,8 @@ export interface Provisioner {
   /** Resolves when list() has all there is, however long that takes. Absent: it always has. */
   listed?(): Promise<void>;
 
-  /** Units that have come back since this was last asked; their exits are reported to no listener. */
-  comebacks(): Promise<Comeback[]>;
+  /** Those of the units that have come back since this was last asked about them; their exits are reported to no listener. */
+  comebacks(ids: ReadonlySet<string>): Promise<Comeback[]>;
 
   /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */
   onExit(listener: (exited: UnitExited) => void): void;

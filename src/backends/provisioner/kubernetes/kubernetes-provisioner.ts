@@ -244,10 +244,10 @@ class KubernetesProvisioner implements Provisioner {
     await this.#pods.listed();
   }
 
-  async comebacks(): Promise<Comeback[]> {
-    const comebacks = this.#comebacks;
-    this.#comebacks = [];
-    return comebacks;
+  async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {
+    const asked = this.#comebacks.filter(({ id }) => ids.has(id));
+    this.#comebacks = this.#comebacks.filter(({ id }) => !ids.has(id));
+    return asked;
   }
 
   onExit(listener: (exited: UnitExited) => void): void {

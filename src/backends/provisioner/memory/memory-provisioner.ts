@@ -162,10 +162,10 @@ class MemoryProvisioner implements Provisioner {
     return new Set([...handles.keys()].filter((id) => this.#machine.entries.get(id)?.unit.exit === null));
   }
 
-  async comebacks(): Promise<Comeback[]> {
-    const comebacks = this.#comebacks;
-    this.#comebacks = [];
-    return comebacks;
+  async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {
+    const asked = this.#comebacks.filter(({ id }) => ids.has(id));
+    this.#comebacks = this.#comebacks.filter(({ id }) => !ids.has(id));
+    return asked;
   }
 
   onExit(listener: (exited: UnitExited) => void): void {

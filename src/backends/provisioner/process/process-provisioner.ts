@@ -257,8 +257,9 @@ class ProcessProvisioner implements Provisioner {
     return new Set([...handles.keys()].filter((id) => this.#units.get(id)?.record.state === 'running'));
   }
 
-  async comebacks(): Promise<Comeback[]> {
-    const found = await Promise.all([...this.#units.values()].map(takeComeback));
+  async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {
+    const asked = [...this.#units.values()].filter(({ id }) => ids.has(id));
+    const found = await Promise.all(asked.map(takeComeback));
     return found.filter((comeback) => comeback !== null);
   }
 
