@@ -1,15 +1,10 @@
 /** What is answered while the server starts: nobody waits, for balancers and edges that ask other servers, too. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PlatformError } from '../domain/errors.ts';
+import { STARTING } from '../domain/starting.ts';
 import type { Logger } from '../lib/logger.ts';
 import { commonHeaders } from './answer-headers.ts';
 import { errorAnswer } from './error-body.ts';
 import { limitBodyTime, requestId } from './incoming.ts';
-
-const STARTING = new PlatformError('unavailable', 'The server is starting.', {
-  hint: 'Try again in a moment.',
-  details: { retryAfterSeconds: 1 },
-});
 
 export function refuseWhileStarting(request: IncomingMessage, response: ServerResponse, logger: Logger): void {
   const id = requestId(request);

@@ -25,7 +25,7 @@ export async function recoverBehindDoors(
   const wanted = { api: config.apiListen, ssh: config.sshListen };
   const ports = await ReservedPorts.open({ home: config.home, logger, wanted });
   const opening = Promise.withResolvers<void>();
-  // Rejected, it is for whoever waits at the door of SSH.
+  // Rejected, it is for commands that wait over SSH.
   opening.promise.catch(() => undefined);
   const doors = await openDoors(config, backends, useCases, { ...options, opened: opening.promise, ports });
   try {

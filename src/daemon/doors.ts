@@ -32,7 +32,7 @@ export interface DoorsOptions {
   readonly counters: Pick<PlatformCounters, 'apiAnswered'>;
   /** False until the platform can serve. */
   readonly ready: () => boolean;
-  /** Before it resolves requests are refused, and connections of SSH wait. */
+  /** Before it resolves requests are refused, and commands over SSH wait for a while. */
   readonly opened: Promise<void>;
   readonly ports: Pick<ReservedPorts, 'descriptor'>;
 }

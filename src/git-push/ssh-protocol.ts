@@ -3,7 +3,9 @@ import ssh2, { type AuthContext, type Connection, type ServerChannel, type Sessi
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { UserCaller } from '../domain/caller.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
+import { STARTING } from '../domain/starting.ts';
 import type { Users } from '../domain/users/users.ts';
+import { inTime } from '../lib/deadline.ts';
 import { keyFingerprint } from '../lib/key-fingerprint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { packetLine } from './packet-line.ts';
@@ -18,6 +20,9 @@ export interface SshProtocolOptions {
   readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;
+  /** Commands wait until it resolves, as long as `startPatienceMs`, 10 s when absent. */
+  readonly opened: Promise<void>;
+  readonly startPatienceMs?: number;
   /** Between signs of life. */
   readonly keepaliveMs: number;
   /** Called when the client at this end of a connection has shown a known key. */
@@ -26,6 +31,8 @@ export interface SshProtocolOptions {
   track(work: Promise<void>): void;
 }
 
+/** A usual start takes a second or two, and git does not try again. */
+const START_PATIENCE_MS = 10_000;
 const IDLE_TIMEOUT_MS = 600_000;
 const MAX_SESSIONS_PER_CONNECTION = 8;
 /** Agents hold many keys, and each is one attempt. */
@@ -165,6 +172,13 @@ class Visit {
     leave(channel, 1);
   }
 
+  async #demandOpen(): Promise<void> {
+    const { opened, startPatienceMs = START_PATIENCE_MS } = this.#options;
+    // Why a start fails is reported by whoever starts the server.
+    const over = opened.catch(() => Promise.reject(STARTING));
+    await inTime(startPatienceMs, over, () => STARTING);
+  }
+
   /** A connection may live long: since it was made, the key or the user may have gone, or teams may have changed. */
   async #callerNow({ fingerprint }: KeyOwner): Promise<UserCaller> {
     const caller = await this.#options.users.bySshKey(fingerprint, this.#address);
@@ -195,6 +209,7 @@ class Visit {
     const gone = new AbortController();
     channel.once('close', () => gone.abort());
     try {
+      await this.#demandOpen();
       const caller = await this.#callerNow(owner);
       const app = appOfPath(command.path);
       const code = await this.#options.sessions.serve(

@@ -10,6 +10,7 @@ import { skipFor } from '../../test/support/skips.ts';
 import { PlatformError } from '../domain/errors.ts';
 
 const missing = missingPrograms();
+const LONG_MS = 120_000;
 
 type Signed = (error: Error | null | undefined, signature?: Buffer) => void;
 
@@ -208,6 +209,43 @@ describe('the ssh door', skipFor(missing), () => {
     await other.dispose();
     expect(cancelled).toBe(true);
     expect((await push.done).code).not.toBe(0);
+  });
+});
+
+describe('an ssh door of a server that is starting', skipFor(missing), () => {
+  const pushTo = async (opening: Promise<void>, startPatienceMs: number) => {
+    const starting = await createGitWorld({ start: { opened: opening, startPatienceMs } });
+    const key = starting.key('ed25519', ANN);
+    const work = await starting.work();
+    return { starting, push: starting.start('git', ['push', starting.sshUrl('shop'), 'main'], { cwd: work, key }) };
+  };
+
+  it('lets people log in, and serves what they ask for once the start is over', async () => {
+    const opening = Promise.withResolvers<void>();
+    const { starting, push } = await pushTo(opening.promise, LONG_MS);
+    const asked = Promise.withResolvers<void>();
+    starting.onLookup = async () => asked.resolve();
+    await asked.promise;
+    opening.resolve();
+    expect((await push.done).stderr).toContain('main -> main');
+    await starting.dispose();
+  });
+
+  it('says so to a command that has waited in vain, for the start goes on or has failed', async () => {
+    const failing = Promise.withResolvers<void>();
+    failing.promise.catch(() => undefined);
+    failing.reject(new Error('the disk is full'));
+    for (const [opening, patienceMs] of [
+      [new Promise<void>(() => {}), 20],
+      [failing.promise, LONG_MS],
+    ] as const) {
+      const { starting, push } = await pushTo(opening, patienceMs);
+      const { code, stderr } = await push.done;
+      expect(code).not.toBe(0);
+      expect(stderr).toContain('remote error: The server is starting. Try again in a moment.');
+      expect(stderr).not.toContain('disk');
+      await starting.dispose();
+    }
   });
 });
 

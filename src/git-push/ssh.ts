@@ -15,7 +15,7 @@ import { Visitors } from './ssh-visitors.ts';
 
 interface SshDoorOptions {
   readonly listen: ListenPlace;
-  /** Connections wait until it resolves, and are cut off where it rejects. Absent: they do not. */
+  /** Until it resolves people log in, and commands wait for a while. Absent: they do not. */
   readonly opened?: Promise<void>;
   /** Made at the first start. */
   readonly hostKeyFile: string;
@@ -28,6 +28,8 @@ interface SshDoorOptions {
   readonly logger: Logger;
   /** Milliseconds a connection may take to show a known key. */
   readonly authTimeoutMs?: number;
+  /** Milliseconds a command waits for the end of the start. */
+  readonly startPatienceMs?: number;
 }
 
 export interface SshDoor {
@@ -50,17 +52,12 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   let protocol: Server | null = null;
 
   async function serve(socket: Socket): Promise<void> {
-    try {
-      await options.opened;
-    } catch {
-      // Reported once, by whoever starts the server.
-      socket.destroy();
-      return;
-    }
     // With the first connection: until then its memory would be for nothing.
     const { createSshProtocol } = await import('./ssh-protocol.ts');
     protocol ??= createSshProtocol({
       ...{ hostKey, users, audit, sessions, logger, keepaliveMs: KEEPALIVE_MS },
+      opened: options.opened ?? Promise.resolve(),
+      ...(options.startPatienceMs !== undefined && { startPatienceMs: options.startPatienceMs }),
       loggedIn: (address, port) => visitors.loggedIn(address, port),
       track(work) {
         running.add(work);
