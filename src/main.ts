@@ -134,8 +134,10 @@ const server: ServerDoor = {
     }
   },
   exit: (code) => process.exit(code),
-  again: () =>
-    process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], process.env),
+  again(args = process.argv.slice(2)) {
+    const program = [process.execPath, ...process.execArgv, process.argv[1] ?? ''];
+    process.execve?.(process.execPath, [...program, ...args], process.env);
+  },
   async checkMove(move, isServing) {
     const { checkMove } = await import('./daemon/move-state.ts');
     return checkMove(move, isServing);

@@ -28,8 +28,8 @@ export interface ServerDoor {
   onSignal(listener: (signal: StopSignal) => void): void;
   /** Ends this process at once. */
   exit(code: number): void;
-  /** Begins this very process anew, as it was started; returns where the system has no means for this. */
-  again(): void;
+  /** Begins this very process anew, as it was started, or as another command; returns where the system has no means for this. */
+  again(args?: readonly string[]): void;
   /** Resolves once it serves by what it knows; it follows whoever of the servers answers. */
   startEdge(options: EdgeAsked): Promise<RunningEdge>;
   /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */

@@ -35,7 +35,7 @@ function door(parts: Partial<RunningServer> = {}) {
     start: async () => server,
     onSignal: (listener) => void listeners.push(listener),
     exit: (code) => void events.push(`exit ${code}`),
-    again: () => void events.push('again'),
+    again: (args = []) => void events.push(['again', ...args].join(' ')),
   };
   return { own, events, send: (signal: StopSignal) => listeners.forEach((listener) => listener(signal)) };
 }
@@ -127,6 +127,21 @@ it('a server that ends by itself ends for good when somebody asks for that meanw
   const { code } = await world.run(['server'], { server: own, onOut: ready });
   expect({ code, events }).toEqual({ code: 0, events: [] });
 });
+
+it.each(['SIGTERM', 'SIGHUP'] as const)(
+  'Ctrl-C while a server stops that leaves the apps, by %s, ends the apps, too',
+  async (first) => {
+    for (const whyEnding of [() => null, () => 'Another one has gone on.']) {
+      let ask = (): void => {};
+      const { own, events, send } = door({ whyEnding, stop: async () => ask() });
+      ask = () => send('SIGINT');
+      const ready = (text: string) => text.includes('Home:') && setImmediate(() => send(first));
+      const { err } = await world.run(['server'], { server: own, onOut: ready });
+      expect(events).toEqual(['again server stop --all']);
+      expect(err).toContain('tancho server stop --all');
+    }
+  },
+);
 
 describe('what it prints', () => {
   it('the addresses', async () => {

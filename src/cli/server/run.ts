@@ -10,12 +10,13 @@ const SECOND_PRESS_MS = 1000;
 const FORCED = 130;
 /** Nobody has asked for the end, so whatever watches over services is to start it again where it cannot do so itself. */
 const ENDED_BY_ITSELF = 1;
+const STOP_ALL = ['server', 'stop', '--all'];
 const HOW_TO_STOP = 'Ctrl-C stops the server and all apps; "tancho server stop" and SIGTERM leave the apps on the air.';
 
 export async function runServer(cli: Cli, withWelcome: boolean): Promise<number> {
   const { server: door } = cli.context;
   const stopping = new AbortController();
-  const { asked, isAskedAgain } = whenAsked(door, stopping);
+  const { asked, isAskedAgain, isAllAsked } = whenAsked(door, stopping);
   const server = await cli.during('Starting', () => door.start());
   announce(cli, server);
   const welcome = withWelcome && !stopping.signal.aborted ? greet(cli, server, stopping.signal) : Promise.resolve();
@@ -28,6 +29,7 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   );
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
+  if (how === 'leave-units' && isAllAsked()) return stopAppsToo(cli);
   cli.note('Stopped.');
   const hasEndedByItself = why !== null && !isAskedAgain();
   // This process serves again, by the same id, after a move of the state, and in another's place: what would start it again may end its edge with it.
@@ -35,29 +37,37 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   return hasEndedByItself ? ENDED_BY_ITSELF : 0;
 }
 
+/** Of a server that has stopped and left them: by the command for that, for the keeper looks after them only once this process has ended. */
+function stopAppsToo(cli: Cli): number {
+  cli.note('Stopping the apps, too ...');
+  cli.context.server.again(STOP_ALL);
+  cli.warn('This system has no means for that here. To stop the apps: tancho server stop --all');
+  return ENDED_BY_ITSELF;
+}
+
 interface Asked {
   /** The first signal that asks to stop, which may be of the server itself. */
   readonly asked: Promise<StopSignal>;
   /** Somebody else has asked since. */
   isAskedAgain(): boolean;
+  /** Somebody wants the end of the apps, too. */
+  isAllAsked(): boolean;
 }
 
 /** The first signal fires `stopping`. A second SIGINT ends the process. */
 function whenAsked(door: ServerDoor, stopping: AbortController): Asked {
   const { promise: asked, resolve } = Promise.withResolvers<StopSignal>();
-  let firstAt: number | null = null;
-  let isAgain = false;
+  let signals = 0;
+  let allAskedAt: number | null = null;
   door.onSignal((signal) => {
-    if (firstAt === null) {
-      firstAt = Date.now();
-      stopping.abort(new Error('The server is stopping.'));
-      resolve(signal);
-      return;
-    }
-    isAgain = true;
-    if (signal === 'SIGINT' && Date.now() - firstAt > SECOND_PRESS_MS) door.exit(FORCED);
+    signals += 1;
+    stopping.abort(new Error('The server is stopping.'));
+    resolve(signal);
+    if (signal !== 'SIGINT') return;
+    if (allAskedAt !== null && Date.now() - allAskedAt > SECOND_PRESS_MS) door.exit(FORCED);
+    allAskedAt ??= Date.now();
   });
-  return { asked, isAskedAgain: () => isAgain };
+  return { asked, isAskedAgain: () => signals > 1, isAllAsked: () => allAskedAt !== null };
 }
 
 function announce(cli: Cli, server: RunningServer): void {
