@@ -171,6 +171,26 @@ describe('switching', () => {
     expect((await client.rest()).length).toBe(words.length + 'goodbye'.length);
   });
 
+  it('brings the last words of a unit to a websocket client that still sends', async () => {
+    const rig = await start({ timeouts: { lingerMs: 60_000 } });
+    const sockets: Socket[] = [];
+    await rig.route(await socketUnit(rig, (socket) => sockets.push(socket)));
+    const client = await upgraded(rig);
+    const errors: unknown[] = [];
+    client.socket.on('error', (error) => errors.push(error)).pause();
+    const unit = sockets[0] ?? expect.fail('nobody has connected');
+    // As of a process that ends right after its goodbye.
+    unit.end('goodbye', () => unit.destroy());
+    await new Promise((resolve) => unit.once('close', resolve));
+    for (let sent = 0; sent < 50; sent++) {
+      client.send('more');
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    client.socket.resume();
+    expect(await client.rest()).toBe('goodbye');
+    expect(errors).toEqual([]);
+  });
+
   it('ends a websocket whose client has left, although the unit does not notice', async () => {
     const rig = await start({ timeouts: { halfClosedMs: 40 } });
     const handshake = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';

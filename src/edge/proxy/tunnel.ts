@@ -40,7 +40,7 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
   }
 
   clientFlushed(): void {
-    if (this.#closed) this.#client.abort();
+    if (this.#closed) this.#linger();
     else this.#unit.resume();
   }
 
@@ -80,12 +80,15 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
   /** What the unit said last, a close frame as it should be, still goes to the client. */
   unitLost(): void {
     this.#letGoOfUnit();
-    if (!this.#client.blocked) {
-      this.#client.abort();
-      return;
-    }
     this.#client.endWriting();
-    this.#client.arm(this.#plane.settings.timeouts.stallMs);
+    if (this.#client.blocked) this.#client.arm(this.#plane.settings.timeouts.stallMs);
+    else this.#linger();
+    this.#client.pump();
+  }
+
+  /** What the client still sends is read without looking: closing at once would make its kernel throw the last words away. */
+  #linger(): void {
+    this.#client.arm(this.#plane.settings.timeouts.lingerMs);
   }
 
   expire(): void {
