@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../test/support/memory-source.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
-import { checkSource, chooseLanguage } from './choose-language.ts';
+import { checkSource, chooseLanguages } from './choose-language.ts';
 import { LANGUAGES } from './languages/built-in.ts';
 
 async function choose(platform: string, files: Record<string, string>, web?: string): Promise<string> {
   const settings = { startCommands: web === undefined ? {} : { web } };
   const request = { app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files), settings };
-  const language = await chooseLanguage(request);
+  const [language] = await chooseLanguages(request);
   await checkSource(language, request);
   return language.name;
 }

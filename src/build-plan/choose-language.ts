@@ -30,15 +30,21 @@ interface Found {
   readonly detection: Detection;
 }
 
-/** Throws Failure `no_platform` when there is no such platform; with `auto`, when the source is of none. */
-export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
+/**
+ * With `auto` those that the source is of, the one to be taken first before others that are as sure of it. Throws Failure `no_platform` when
+ * there is no such platform; with `auto`, when the source is of none.
+ */
+export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Language, ...Language[]]> {
   const { app, platform, languages, files, disabled = [] } = toChoose;
   if (platform === AUTO_PLATFORM) {
-    const [best] = await candidates(
+    const [best, ...others] = await candidates(
       languages.filter(({ name }) => !disabled.includes(name)),
       toChoose,
     );
-    if (best !== undefined) return best.language;
+    if (best !== undefined) {
+      const asSure = others.filter(({ detection }) => byStrength(detection, best.detection) === 0);
+      return [best.language, ...asSure.map(({ language }) => language)];
+    }
     const other = await otherLanguage(files);
     // Of a program in a directory others may be apps, too.
     const isOneOfMany = other?.because.includes('/') === true && (await appsBelow(files, languages)).length > 0;
@@ -60,7 +66,7 @@ export async function chooseLanguage(toChoose: ToChoose): Promise<Language> {
     });
   }
   const language = languages.find(({ name }) => name === platform);
-  if (language !== undefined) return language;
+  if (language !== undefined) return [language];
   throw new Failure('no_platform', `The platform "${platform}" of the app ${app} does not exist here.`, {
     hint: `Platforms of this server: ${languages
       .map(({ name }) => name)

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../test/support/memory-source.ts';
 import { NO_SETTINGS, type AppSettings } from '../domain/apps/app-settings.ts';
+import { LANGUAGES } from './languages/built-in.ts';
 import { nodejs } from './languages/node/node.ts';
 import { planSource } from './plan-source.ts';
 
@@ -43,4 +44,25 @@ it('packages for development stay where that is set', async () => {
     (await planned({ startCommands, keepDevPackages })).plan.steps.map(({ name }) => name);
   expect(await stepsOf(false)).toHaveLength(2);
   expect(await stepsOf(true)).toEqual(['npm run build']);
+});
+
+describe('a source with the packages of two languages', () => {
+  const pages = JSON.stringify({ scripts: { start: 'next start', build: 'next build' }, dependencies: { next: '15' } });
+  const of = async (files: Readonly<Record<string, string>>) =>
+    (await planSource({ app: 'shop', platform: 'auto', languages: LANGUAGES, files: sourceOf(files) })).plan;
+
+  it('is of the one that starts, where nothing of the other one does', async () => {
+    const documentation = '[project]\nname = "shop-docs"\nversion = "1"\ndependencies = ["zensical"]\n';
+    const plan = await of({ 'package.json': pages, 'package-lock.json': '{}', 'pyproject.toml': documentation });
+    expect(plan).toMatchObject({ platform: 'nodejs', problems: [], processes: { web: { command: 'npm start' } } });
+    expect(plan.notes).toContain('It is not taken for python, of which nothing says how it is started');
+  });
+
+  it.each([
+    ['both start', { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)', 'package.json': pages }],
+    ['neither does', { 'requirements.txt': 'zensical', 'package.json': '{}' }],
+    ['the other one cannot be read', { 'requirements.txt': 'zensical', 'package.json': '{' }],
+  ])('is of the first one, where %s', async (_, files) => {
+    expect((await of(files)).platform).toBe('python');
+  });
 });

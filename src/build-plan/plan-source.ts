@@ -6,7 +6,7 @@ import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, PlanProblem } from './build-plan.ts';
 import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';
 import { composeHint } from './compose/compose-hint.ts';
-import { checkSource, chooseLanguage } from './choose-language.ts';
+import { checkSource, chooseLanguages } from './choose-language.ts';
 import { detectionOf } from './detection.ts';
 import type { AppDeclaration, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
@@ -44,12 +44,31 @@ export interface BuildCommand {
  * of the plan.
  */
 export async function planSource(request: PlanRequest): Promise<PlannedSource> {
-  const { app, files, directory = '' } = request;
-  const part = { ...request, files: files.below(directory) };
-  const compose = await composeHint(app, part.files);
-  const language = await chooseLanguage(part).catch((error: unknown) => {
+  const part = { ...request, files: request.files.below(request.directory ?? '') };
+  const compose = await composeHint(request.app, part.files);
+  const [first, ...others] = await chooseLanguages(part).catch((error: unknown) => {
     throw withHint(error, compose);
   });
+  const planned = await planAs(first, request, compose);
+  if (!planned.plan.problems.some(({ cause }) => cause === 'no_process')) return planned;
+  // A list of packages may be only for the documentation, or for the tools of its authors.
+  for (const language of others) {
+    const other = await planAs(language, request, compose).catch(unlessFailure);
+    if (other === null || other.plan.problems.length > 0) continue;
+    const note = `It is not taken for ${first.name}, of which nothing says how it is started`;
+    return { ...other, plan: { ...other.plan, notes: [...other.plan.notes, note] } };
+  }
+  return planned;
+}
+
+function unlessFailure(error: unknown): null {
+  if (error instanceof Failure) return null;
+  throw error;
+}
+
+async function planAs(language: Language, request: PlanRequest, compose: readonly string[]): Promise<PlannedSource> {
+  const { app, files, directory = '' } = request;
+  const part = { ...request, files: files.below(directory) };
   const skipped = request.platform === AUTO_PLATFORM ? await takenFor(language, part) : [];
   const { section = null, keys = [] } = language.options ?? {};
   const written = await readAppFiles(part.files, { section, options: keys, note: (text) => skipped.push(text) });

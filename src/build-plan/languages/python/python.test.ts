@@ -279,6 +279,7 @@ describe('what starts an app', () => {
       ['gunicorn'],
     ],
     ['Flask', { 'requirements.txt': 'flask', 'hello.py': 'app = Flask(__name__)' }, undefined, []],
+    ['Flask', { 'requirements.txt': 'flask', 'shop/__init__.py': 'app = None' }, undefined, []],
     ['Flask', { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)' }, `${gunicorn} app:app`, ['gunicorn']],
     [
       'Flask',

@@ -30,7 +30,8 @@ const WSGI_FRAMEWORKS = ['Flask', 'Bottle', 'Falcon', 'Pyramid'];
 const MADE = new RegExp(
   `^(\\w+)\\s*(?::\\s*[\\w.]+\\s*)?=\\s*(?:[\\w]+\\.)?(${[...ASGI_FRAMEWORKS, 'Flask', 'Bottle'].join('|')})\\(`,
 );
-const NAMED = /^(application|app)\s*(?::\s*[\w.]+\s*)?=/;
+/** `app = None` is made later, by what has to be called. */
+const NAMED = /^(application|app)\s*(?::\s*[\w.]+\s*)?=(?!\s*None\b)/;
 const PAGES = ['streamlit_app.py', 'app.py', 'main.py', 'Home.py', 'src/app.py', 'src/main.py'];
 
 export async function startOf(
