@@ -24,7 +24,7 @@ export function registerWhy(why: Command, cli: Cli): void {
     });
 }
 
-function describe(cli: Cli, { app, host, well, answers, broken, links, notes }: Diagnosis): string {
+function describe(cli: Cli, { app, url, well, answers, broken, links, notes }: Diagnosis): string {
   const lines: string[] = [];
   for (const { state, asks } of links) {
     if (state === 'not looked at') continue;
@@ -38,7 +38,7 @@ function describe(cli: Cli, { app, host, well, answers, broken, links, notes }: 
     lines.push(`Do this: ${printable(broken.command)}`);
     if (answers) lines.push('It does answer requests all the same.');
   }
-  if (well) lines.push(`All is well: ${printable(app)} answers at ${printable(host)}.`);
+  if (well) lines.push(`All is well: ${printable(app)} answers at ${printable(url)}.`);
   lines.push(...notes.map((note) => `Note: ${printable(note)}`));
   return lines.join('\n');
 }

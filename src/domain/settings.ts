@@ -71,17 +71,23 @@ export interface Settings {
 
 /** Host and port where the app with this host label answers, see hostLabel(). */
 export function appAddress(label: string, settings: Pick<Settings, 'domain' | 'edgePort'>): string {
-  const port = settings.edgePort();
-  return `${label}.${settings.domain}${port === 80 ? '' : `:${port}`}`;
+  return withPort(`${label}.${settings.domain}`, settings.edgePort(), 80);
 }
 
-/** Where the app with this host label answers: by HTTPS as soon as there is a certificate for its name. */
-export function appUrl(
-  label: string,
-  settings: Pick<Settings, 'domain' | 'edgePort' | 'tlsPort' | 'presents'>,
-): string {
-  const host = `${label}.${settings.domain}`;
+/** Where the app with this host label answers, see hostUrl(). */
+export function appUrl(label: string, settings: Pick<Settings, 'domain'> & UrlSettings): string {
+  return hostUrl(`${label}.${settings.domain}`, settings);
+}
+
+type UrlSettings = Pick<Settings, 'edgePort' | 'tlsPort' | 'presents'>;
+
+/** Of a host name of apps: by HTTPS as soon as there is a certificate for it. */
+export function hostUrl(host: string, settings: UrlSettings): string {
   const port = settings.tlsPort?.() ?? null;
-  if (port === null || settings.presents?.(host) !== true) return `http://${appAddress(label, settings)}`;
-  return `https://${host}${port === 443 ? '' : `:${port}`}`;
+  if (port !== null && settings.presents?.(host) === true) return `https://${withPort(host, port, 443)}`;
+  return `http://${withPort(host, settings.edgePort(), 80)}`;
+}
+
+function withPort(host: string, port: number, usual: number): string {
+  return port === usual ? host : `${host}:${port}`;
 }

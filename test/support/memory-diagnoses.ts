@@ -9,7 +9,7 @@ export function diagnosesIn(memory: Memory): Diagnoses {
     const well = memory.records.get(app)?.release != null;
     const broken = well ? null : { link: 'deploy', cause: `Nothing was ever deployed to ${app}.`, command: 'git push' };
     const links = [{ link: 'deploy', asks: 'Has it been deployed?', state: well ? 'holds' : 'broken' } as const];
-    return { app, host, answers: well, well, broken, links, notes: [] };
+    return { app, host, url: `http://${host}`, answers: well, well, broken, links, notes: [] };
   };
   return {
     async ofApp(caller, name) {

@@ -25,6 +25,7 @@ interface BrokenShape {
 const schema = Type.Object({
   app: Type.String(),
   host: Type.String(),
+  url: Type.String(),
   well: Type.Boolean(),
   answers: Type.Boolean(),
   broken: Type.Unsafe<BrokenShape | null>({

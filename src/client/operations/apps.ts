@@ -30,6 +30,7 @@ export interface AppsTypes {
     readonly answer: {
       readonly app: string;
       readonly host: string;
+      readonly url: string;
       readonly well: boolean;
       readonly answers: boolean;
       readonly broken: {

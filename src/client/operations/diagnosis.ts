@@ -6,6 +6,7 @@ export interface DiagnosisTypes {
     readonly answer: {
       readonly app: string;
       readonly host: string;
+      readonly url: string;
       readonly well: boolean;
       readonly answers: boolean;
       readonly broken: {

@@ -16,6 +16,8 @@ export interface Diagnosis {
   readonly app: string;
   /** Host name that was asked for. */
   readonly host: string;
+  /** Where visitors ask for it; '' when it belongs to no app. */
+  readonly url: string;
   /** Whether a real request through the router was answered by the app, without an error. */
   readonly answers: boolean;
   /** True only when it answers and every link holds. */
@@ -71,6 +73,7 @@ function diagnosisOf(facts: DiagnosisFacts): Diagnosis {
   return {
     app: facts.app.name,
     host: facts.host,
+    url: facts.url,
     answers,
     well: answers && broken === null,
     broken,
@@ -106,6 +109,7 @@ function unknownName(host: string, domain: string): Diagnosis {
   return {
     app: '',
     host,
+    url: '',
     answers: false,
     well: false,
     broken: { link: first?.name ?? 'name', cause, command },

@@ -14,7 +14,7 @@ import type { Rollout } from '../rollouts/rollout.ts';
 import type { FailureCause } from '../failure.ts';
 import type { Router } from '../routes/router.ts';
 import type { Routes } from '../routes/routes.ts';
-import type { Settings } from '../settings.ts';
+import { hostUrl, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, SeenUnit } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
@@ -35,6 +35,8 @@ export interface DiagnosisFacts {
   readonly app: App;
   /** The host name that is asked about; '' when the app answers at none of its own (it is no name of this platform). */
   readonly host: string;
+  /** Where visitors ask for it. */
+  readonly url: string;
   /** The process type that answers there. */
   readonly process: string;
   readonly release: Release | null;
@@ -114,6 +116,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   return {
     app,
     host: asked,
+    url: hostUrl(asked, settings),
     process,
     release,
     units,

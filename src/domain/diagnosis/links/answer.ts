@@ -7,10 +7,10 @@ const SERVER_ERROR = 500;
 export const answerLink: DiagnosisLink = {
   name: 'answer',
   asks: 'Does a real request get an answer?',
-  check({ app, host, process, answer, page, release }) {
+  check({ app, url, process, answer, page, release }) {
     const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
     const log = `tancho app log ${app.name}`;
-    const asked = `A request for http://${host}${path}`;
+    const asked = `A request for ${url}${path}`;
     if (answer.kind !== 'answered') {
       return { cause: `${asked} got no answer: the app ${answer.why}.`, command: log };
     }
