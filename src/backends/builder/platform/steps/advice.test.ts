@@ -48,8 +48,8 @@ it.each([
   ["  code: 'ERR_OSSL_EVP_UNSUPPORTED'", /"node": "16".*--openssl-legacy-provider/],
   ['Error: error:0308010C:digital envelope routines::unsupported', /"node": "16"/],
   [
-    'Alternatively, you can run Composer with `--ignore-platform-req=ext-xml` to temporarily ignore these required extensions.',
-    /^A package needs the extension xml of PHP.*php-xml/,
+    'Alternatively, you can run Composer with `--ignore-platform-req=ext-xml --ignore-platform-req=ext-curl` to temporarily ignore these required extensions.',
+    /^Packages need extensions of PHP .*\(xml, curl\).*\(apt-get install -y php-xml php-curl\)/,
   ],
   ['npm error code E503', /out of order/],
   ['npm error code E404', /^A package is not there.*\(\$\{NPM_TOKEN\}\)/],

@@ -72,9 +72,8 @@ const KNOWN: readonly Known[] = [
       'A bundler of this app (webpack 4 or older) needs a hash that Node has refused since version 17. Ask for an older Node, with "engines": { "node": "16" } in package.json, commit and push again; or allow the hash and push again: tancho env set NODE_OPTIONS=--openssl-legacy-provider',
   },
   {
-    says: /--ignore-platform-req=ext-([\w-]{1,40})/,
-    advice: ([name = '']) =>
-      `A package needs the extension ${name} of PHP, which this server does not have: this is no fault of the code. Ask the operator to install it (apt-get install -y php-${name}), then push again.`,
+    says: /((?:--ignore-platform-req=ext-[\w-]{1,40}[ `]){1,40})/,
+    advice: ([options = '']) => missingExtensions(options.match(/(?<=ext-)[\w-]+/g) ?? []),
   },
   {
     says: /npm error code E5\d\d|ERR_PNPM_FETCH_5\d\d|error .*Request failed "5\d\d|HTTP error 5\d\d|50[0-4] (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)/,
@@ -122,6 +121,11 @@ const KNOWN: readonly Known[] = [
 
 /** As it is to stand in the file. */
 const TOKEN = '${NPM_TOKEN}';
+
+function missingExtensions(names: readonly string[]): string {
+  const [need, packages] = [names.join(', '), names.map((name) => `php-${name}`).join(' ')];
+  return `Packages need extensions of PHP that this server does not have (${need}): this is no fault of the code. Ask the operator to install them (apt-get install -y ${packages}), then push again.`;
+}
 
 function notThere(name: string): string {
   return `${name} is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
