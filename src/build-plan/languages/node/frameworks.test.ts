@@ -113,6 +113,14 @@ describe('a framework that makes files', () => {
       null,
     ],
     [
+      'VuePress',
+      wants('vuepress', scripts('vuepress dev guide')),
+      { 'guide/.vuepress/config.js': '' },
+      ['guide/.vuepress/dist', '.vuepress/dist', 'docs/.vuepress/dist'],
+      null,
+    ],
+    ['Rsbuild', wants('@rsbuild/core', scripts('rsbuild preview')), {}, ['dist'], 'index.html'],
+    [
       'Angular',
       wants('@angular/cli', scripts('ng serve')),
       { 'angular.json': '{"projects":{"web":{},"x":{"architect":{"build":{"options":{"outputPath":"out/x"}}}}}}' },

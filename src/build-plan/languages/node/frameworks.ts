@@ -156,12 +156,16 @@ const KNOWN: readonly Known[] = [
   {
     packages: ['vitepress'],
     name: 'VitePress',
-    build: async (files) => ['vitepress', 'build', ...(await vitePressDirectory(files))],
-    runs: async (files) => {
-      const found = [...(await vitePressDirectory(files)), '.vitepress/dist'].join('/');
-      return site([...new Set([found, '.vitepress/dist', 'docs/.vitepress/dist'])]);
-    },
+    build: async (files) => ['vitepress', 'build', ...(await settingsDirectory(files, '.vitepress'))],
+    runs: (files) => builtInSettings(files, '.vitepress'),
   },
+  {
+    packages: ['vuepress'],
+    name: 'VuePress',
+    build: async (files) => ['vuepress', 'build', (await settingsDirectory(files, '.vuepress'))[0] ?? '.'],
+    runs: (files) => builtInSettings(files, '.vuepress'),
+  },
+  { packages: ['@rsbuild/core'], name: 'Rsbuild', build: ['rsbuild', 'build'], runs: site(['dist'], 'index.html') },
   { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
 ];
 
@@ -223,10 +227,16 @@ async function eleventyRuns(files: SourceFiles): Promise<Runs> {
   return site(directory === undefined || directory.includes('..') ? ['_site'] : [directory]);
 }
 
-/** Below which its settings are: none for the top. */
-async function vitePressDirectory(files: SourceFiles): Promise<string[]> {
-  const found = await files.find('.vitepress', 'docs/.vitepress', '*/.vitepress');
-  const directory = found?.slice(0, -'.vitepress'.length).replace(/\/$/, '') ?? '';
+/** VitePress and VuePress put the pages beside their settings. */
+async function builtInSettings(files: SourceFiles, settings: string): Promise<Runs> {
+  const found = [...(await settingsDirectory(files, settings)), settings, 'dist'].join('/');
+  return site([...new Set([found, `${settings}/dist`, `docs/${settings}/dist`])]);
+}
+
+/** Below which they are: none for the top. */
+async function settingsDirectory(files: SourceFiles, settings: string): Promise<string[]> {
+  const found = await files.find(settings, `docs/${settings}`, `*/${settings}`);
+  const directory = found?.slice(0, -settings.length).replace(/\/$/, '') ?? '';
   return /^[\w][\w.-]*$/.test(directory) ? [directory] : [];
 }
 
