@@ -55,6 +55,8 @@ export class Http2Client implements EdgeClientConnection, GatedConnection, Watch
       ...{ maxSessionMemory: SESSION_MB, maxHeaderListPairs: MAX_FIELDS, maxSettings: MOST_SETTINGS },
       ...{ maxSessionInvalidFrames: MOST_INVALID, maxSessionRejectedStreams: MOST_INVALID },
       ...{ streamResetBurst: RESET_BURST, streamResetRate: RESETS_PER_SECOND },
+      // Apps send some fields twice; what to make of it is for the client, as over HTTP/1.1.
+      strictSingleValueFields: false,
     }) as ServerHttp2Session;
     this.#session.on('stream', (stream, _headers, flags, raw) => this.#begin(stream, flags, raw));
     // The reason does not matter: 'close' follows.

@@ -11,6 +11,8 @@ import { refusalPage } from '../rewrite/refusal-page.ts';
 
 const INTERNAL_ERROR = 2;
 const HEAD_END = '\r\n\r\n';
+/** Of a connection of HTTP/1.1; HTTP/2 forbids them. */
+const NOT_IN_HTTP2 = new Set(['connection', 'transfer-encoding', 'http2-settings']);
 
 /**
  * One stream of HTTP/2 as an exchange sees its client: the body comes as it would in HTTP/1.1, framed as the head announces it, and
@@ -66,7 +68,7 @@ export class Http2Request implements Requester, Watched {
   }
 
   write(data: string | Buffer): void {
-    if (this.#isGone || this.#stream.destroyed) return;
+    if (this.#isGone || this.#stream.destroyed || this.#stream.closed) return;
     if (this.#isAnswered) this.#send(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
     else this.#answer(typeof data === 'string' ? data : data.toString('latin1'));
   }
@@ -166,10 +168,13 @@ export class Http2Request implements Requester, Watched {
     this.#isAnswered = true;
     const isBare = head.bodyLength === 0;
     const fields: string[] = [];
-    for (const { name, value } of head.fields) {
-      if (name !== 'connection' && name !== 'transfer-encoding') fields.push(name, value);
+    for (const { name, value } of head.fields) if (!NOT_IN_HTTP2.has(name)) fields.push(name, value);
+    try {
+      this.#stream.respond([':status', String(head.status), ...fields], { endStream: isBare });
+    } catch {
+      // What Node takes for no answer is one of this unit: nobody else's requests end with it.
+      return this.abort();
     }
-    this.#stream.respond([':status', String(head.status), ...fields], { endStream: isBare });
     const body = text.slice(end + HEAD_END.length);
     if (!isBare && body !== '') this.#send(Buffer.from(body, 'latin1'));
   }
