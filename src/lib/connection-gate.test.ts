@@ -4,12 +4,14 @@ import { ConnectionGate, openFilesLimit } from './connection-gate.ts';
 /** A connection as a listener sees it: closing it makes it leave later, or at once. */
 class Fake {
   isWaiting = true;
+  isLasting = false;
   closed = false;
   leave: () => void = () => {};
 
   close(): void {
     this.closed = true;
     this.isWaiting = false;
+    this.isLasting = false;
     this.leave();
   }
 }
@@ -53,6 +55,23 @@ describe('a connection gate', () => {
       true,
       false,
     ]);
+  });
+
+  it('has one of the address with most make room where all last, and none where the one who asks has as many', () => {
+    const enter = gateOf(6, 6);
+    const lasting = (address: string): Fake | null => {
+      const one = enter(address, false);
+      if (one !== null) one.isLasting = true;
+      return one;
+    };
+    const crowd = Array.from({ length: 4 }, () => lasting('198.51.100.1'));
+    const others = [lasting('192.0.2.1'), lasting('192.0.2.2')];
+    expect(lasting('198.51.100.1')).toBeNull();
+    expect(lasting('203.0.113.1')).not.toBeNull();
+    expect(crowd.map((connection) => connection?.closed)).toEqual([true, false, false, false]);
+    expect(lasting('203.0.113.1')).not.toBeNull();
+    expect(lasting('203.0.113.1')).toBeNull();
+    expect(others.some((connection) => connection?.closed)).toBe(false);
   });
 
   it('counts the addresses of one IPv6 network together, and those of trusted proxies not at all', () => {

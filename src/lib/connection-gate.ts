@@ -1,6 +1,6 @@
 /**
  * How many connections a listener holds. One that waits, with no request under way and nobody known at its other end, makes room for a
- * new one when there are too many: so nobody keeps others out by opening connections and saying nothing on them.
+ * new one when there are too many: so nobody keeps others out by opening connections and saying nothing on them, nor with websockets.
  */
 import { readFileSync } from 'node:fs';
 import { plainAddress } from './forwarded-header.ts';
@@ -9,6 +9,8 @@ import { addressGroup } from './trusted-proxies.ts';
 export interface GatedConnection {
   /** Nothing is lost but time when it is closed. */
   readonly isWaiting: boolean;
+  /** It may stay for ever, as a websocket does; absent: no. Where nobody waits, one of the address with most connections makes room for another address. */
+  readonly isLasting?: boolean;
   close(): void;
 }
 
@@ -36,11 +38,11 @@ export class ConnectionGate {
    * somebody trusted, who has no limit but the common one, and makes room for nobody.
    */
   enter(address: string | null, connection: GatedConnection): (() => void) | null {
-    if (address === null) return this.#hasRoom() ? this.#counted() : null;
+    if (address === null) return this.#hasRoom(0) ? this.#counted() : null;
     const group = addressGroup(plainAddress(address));
     const known = this.#byAddress.get(group);
     if (known !== undefined && known.size >= this.#mostPerAddress && makeRoom(known, 1) === 0) return null;
-    if (!this.#hasRoom()) return null;
+    if (!this.#hasRoom(known?.size ?? 0)) return null;
     const members = this.#byAddress.get(group) ?? new Set();
     const uncount = this.#counted();
     const member: Member = {
@@ -65,8 +67,8 @@ export class ConnectionGate {
     };
   }
 
-  /** Where there is none, those make it who have most. */
-  #hasRoom(): boolean {
+  /** Where there is none, those make it who have most. `known`: how many connections the address has that asks for it. */
+  #hasRoom(known: number): boolean {
     if (this.#size < this.#most) return true;
     const byNumber = [...this.#byAddress.values()].sort((left, right) => right.size - left.size);
     let closed = 0;
@@ -74,16 +76,23 @@ export class ConnectionGate {
       closed += makeRoom(members, BATCH - closed);
       if (closed === BATCH) break;
     }
+    const [crowd] = byNumber;
+    if (closed === 0 && crowd !== undefined && crowd.size > known + 1)
+      closed = makeRoom(crowd, 1, ({ isLasting }) => isLasting === true);
     return closed > 0;
   }
 }
 
-/** Closes the oldest of those that wait; how many. They count no more, though their ends come later. */
-function makeRoom(members: ReadonlySet<Member>, most: number): number {
+/** Closes the oldest of those that may be closed; how many. They count no more, though their ends come later. */
+function makeRoom(
+  members: ReadonlySet<Member>,
+  most: number,
+  mayClose = ({ isWaiting }: GatedConnection): boolean => isWaiting,
+): number {
   let closed = 0;
   for (const { connection, leave } of members) {
     if (closed === most) break;
-    if (!connection.isWaiting) continue;
+    if (!mayClose(connection)) continue;
     connection.close();
     leave();
     closed++;

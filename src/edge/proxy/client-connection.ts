@@ -90,6 +90,11 @@ export class ClientConnection implements EdgeClientConnection, Requester, Watche
     return this.#user === null && !this.blocked && !this.#gone && !this.#socket.destroyed;
   }
 
+  /** It is a tunnel's. */
+  get isLasting(): boolean {
+    return this.#user?.endsByItself === false && !this.#gone && !this.#socket.destroyed;
+  }
+
   close(): void {
     this.abort();
   }

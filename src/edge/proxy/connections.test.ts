@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EdgeRig, type RawClient, type RigSettings } from '../../../test/support/edge-rig.ts';
 
@@ -54,6 +56,32 @@ describe('connections of clients', () => {
     const proxy = await silent(8);
     for (const client of proxy) client.send(GET);
     for (const client of proxy) await client.until(/at once$/);
+  });
+
+  it('that have become websockets keep nobody else out, as many as an address has', async () => {
+    rig = await EdgeRig.start({ limits: { clientConnections: 8 } });
+    const unit = await rig.rawUnit((socket) => {
+      socket.on('data', (bytes) => {
+        const isUpgrade = bytes.toString('latin1').includes('Upgrade: websocket');
+        if (isUpgrade)
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nat once');
+      });
+    });
+    await rig.route(unit);
+    const opened: Socket[] = [];
+    for (let at = 0; at < 8; at += 1) {
+      const socket = connect({ port: rig.port, host: '127.0.0.1', localAddress: `127.0.0.${2 + (at % 2)}` });
+      socket.on('error', () => {});
+      opened.push(socket);
+      socket.write('GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      await once(socket, 'data');
+    }
+    const other = await rig.client();
+    other.send(GET);
+    await other.until(/at once$/);
+    await expect.poll(() => opened.filter(({ closed }) => closed).length).toBe(1);
+    for (const socket of opened) socket.destroy();
   });
 
   it('end when nothing ever comes', async () => {

@@ -49,6 +49,10 @@ export class Greeting implements Watched, GatedConnection {
     return this.client === null ? !this.#socket.destroyed : this.client.isWaiting;
   }
 
+  get isLasting(): boolean {
+    return this.client?.isLasting === true;
+  }
+
   close(): void {
     this.#socket.destroy();
   }
