@@ -25,6 +25,11 @@ describe('limitFiles', () => {
       ['cpu.cfs_period_us', '100000'],
       ['cpu.cfs_quota_us', '150000'],
     ]);
+    expect(limitFiles({ version: 1, path: '/x', controllers: ['memory'] }, limits)).toEqual([
+      ['memory.limit_in_bytes', '1024'],
+      ['memory.memsw.limit_in_bytes', '1024'],
+      ['memory.kmem.tcp.limit_in_bytes', '128'],
+    ]);
   });
 });
 
