@@ -18,12 +18,14 @@ export function homeRules(plan: AddressPlan, { notes, links }: Noted, settings: 
     const { address, link } = placeOf(note);
     const translated = note.forwards.map(({ standIn, protocol, port }) => ({ address: standIn, protocol, port }));
     const tenant = note.id === null ? null : note.tenant;
-    return { address, link, tenant, endpoints: [...note.endpoints, ...translated] };
+    const endpoints = [...note.endpoints, ...translated];
+    return { address, link, since: note.since ?? 0, tenant, endpoints, local: note.local };
   });
   return {
     ...settings,
     units,
-    links: links.map(({ from, index, targets }) => ({
+    links: links.map(({ tenant, from, index, targets }) => ({
+      tenant,
       from,
       address: addressAt(plan, index),
       targets: targets.flatMap(({ id, port }) => {
@@ -32,6 +34,5 @@ export function homeRules(plan: AddressPlan, { notes, links }: Noted, settings: 
       }),
     })),
     standIns: new Map(notes.flatMap(({ forwards }) => forwards).map(({ standIn, from }) => [standIn, from])),
-    local: notes.flatMap(({ local }) => local),
   };
 }

@@ -11,6 +11,8 @@ import type { Forward } from './unit-rules.ts';
 
 export interface NetworkNote {
   readonly index: number;
+  /** Grows with each network of the home, so it says who had an index before; absent in what an older program has noted. */
+  readonly since?: number;
   /** Of the sandbox that it belongs to; null while it is prepared ahead of need. */
   readonly id: string | null;
   readonly tenant: string;
@@ -47,7 +49,8 @@ export class NetworkNotes {
     this.#directory = directory;
     this.#indexes = indexes;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#next = this.#keptNext() ?? Math.max(indexes.from, ...this.all().map(({ index }) => index + 1));
+    const taken = this.all().map(({ index, since = index }) => since + 1);
+    this.#next = Math.max(indexes.from, this.#keptNext() ?? 0, ...taken);
   }
 
   all(): NetworkNote[] {
@@ -70,12 +73,14 @@ export class NetworkNotes {
   take(isFit: (index: number) => boolean = () => true): NetworkNote {
     const { from, to } = this.#indexes;
     const size = to - from + 1;
-    for (let step = 0; step < size; step += 1) {
-      const index = from + ((this.#next - from + step) % size);
-      const note: NetworkNote = { index, ...NOBODY, by: this.#self };
+    // Others of the home take some, too.
+    const first = Math.max(this.#next, this.#keptNext() ?? 0);
+    for (let since = first; since < first + size; since += 1) {
+      const index = from + ((since - from) % size);
+      const note: NetworkNote = { index, since, ...NOBODY, by: this.#self };
       if (!isFit(index) || !this.#make(note)) continue;
       try {
-        this.#keepNext(index + 1);
+        this.#keepNext(since + 1);
       } catch (error) {
         this.remove(index);
         throw error;
@@ -110,10 +115,10 @@ export class NetworkNotes {
     }
   }
 
-  #keepNext(index: number): void {
-    this.#next = index;
-    const draft = `${this.#nextPath}.new`;
-    writeFileSync(draft, `${index}`, { mode: 0o600 });
+  #keepNext(next: number): void {
+    this.#next = next;
+    const draft = `${this.#nextPath}.${process.pid}.new`;
+    writeFileSync(draft, `${next}`, { mode: 0o600 });
     renameSync(draft, this.#nextPath);
   }
 

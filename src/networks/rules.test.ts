@@ -11,13 +11,12 @@ const NONE: HomeRules = {
   unreached: [],
   resolvers: [],
   standIns: new Map(),
-  local: [],
   uids: [0],
 };
 
 function unit(index: number, tenant: string) {
   const { address, link } = unitPlace(PLAN, index);
-  return { address, link, tenant, endpoints: [] };
+  return { address, link, since: index, tenant, endpoints: [], local: [] };
 }
 
 /** The lines of one chain, set or map. */
@@ -49,7 +48,7 @@ it('lets a tenant reach the targets of another that it is linked to by their com
     { address: '100.64.16.64', port: 8080 },
     { address: '100.64.16.65', port: 3000 },
   ];
-  const links = [{ from: ['blog'], address: '100.64.31.0', targets }];
+  const links = [{ tenant: 'shop', from: ['blog'], address: '100.64.31.0', targets }];
   const rules = gatewayRules(PLAN, { ...NONE, units, links });
   expect(part(rules, 'chain tenant_0')).toEqual(['ip daddr { 100.64.16.64, 100.64.16.65 } accept']);
   expect(part(rules, 'chain tenant_1')).toContain('ct status dnat ip daddr { 100.64.16.64, 100.64.16.65 } accept');
@@ -59,9 +58,13 @@ it('lets a tenant reach the targets of another that it is linked to by their com
     'tcp dport 80 meta mark set 1 dnat to 100.64.16.65:3000',
     'dnat to 100.64.16.65',
   ]);
-  expect(
-    gatewayRules(PLAN, { ...NONE, units, links: [{ ...links[0], from: ['blog'], address: '', targets: [] }] }),
-  ).toBe(gatewayRules(PLAN, { ...NONE, units }));
+  const idle = gatewayRules(PLAN, {
+    ...NONE,
+    units,
+    links: [{ tenant: 'shop', from: ['blog'], address: '100.64.31.0', targets: [] }],
+  });
+  expect(idle).not.toContain('dnat to');
+  expect(part(idle, 'chain tenant_1')).toContain('ct status dnat ip daddr { 100.64.16.64, 100.64.16.65 } accept');
 });
 
 it('takes nothing from a link but what its unit sends by its own address', () => {
@@ -70,9 +73,20 @@ it('takes nothing from a link but what its unit sends by its own address', () =>
   const forward = part(rules, 'chain forward');
   const spoofed = forward.indexOf('iifname . ip saddr != @links drop');
   expect(spoofed).toBeGreaterThan(0);
-  expect(forward.slice(0, spoofed).filter((rule) => rule.includes('accept'))).toEqual([
-    'ct state established,related accept',
+  expect(forward.slice(0, spoofed).filter((rule) => rule.includes('accept') && !rule.includes('reply'))).toEqual([
     'iifname "host0" ip saddr { 100.64.16.1, 100.64.16.63 } accept',
+  ]);
+});
+
+it('takes what answers for an answer to who has asked only, and judges what asks each time', () => {
+  const rules = gatewayRules(PLAN, { ...NONE, units: [{ ...unit(64, 'shop'), since: 9_000 }, unit(65, 'blog')] });
+  expect(part(rules, 'set owners').at(-1)).toBe('elements = { 100.64.16.64 . 9000, 100.64.16.65 . 65 }');
+  expect(part(rules, 'map marks').at(-1)).toBe('elements = { 100.64.16.64 : 9000, 100.64.16.65 : 65 }');
+  expect(part(rules, 'chain begun').at(-1)).toBe('ct direction original ct mark set ip saddr map @marks');
+  const standing = part(rules, 'chain forward').filter((rule) => rule.includes('established'));
+  expect(standing).toEqual([
+    'oifname "host0" ip daddr { 100.64.16.1, 100.64.16.63 } ct direction reply ct state established,related accept',
+    'ct direction reply ct state established,related ip daddr . ct mark @owners accept',
   ]);
 });
 
@@ -99,14 +113,16 @@ it('translates on the machine what stands for its loopback, and takes nothing el
   const rules = machineRules(PLAN, {
     ...NONE,
     standIns: new Map([['100.64.16.3', '127.0.0.53']]),
-    local,
+    units: [{ ...unit(64, 'shop'), local }, unit(65, 'blog')],
     uids: [7, 91_234],
   });
   expect(part(rules, 'chain prerouting')).toContain('iifname "tnc-0a1b2c3d" ip daddr 100.64.16.3 dnat to 127.0.0.53');
   expect(part(rules, 'chain input').slice(-2)).toEqual([
-    'iifname "tnc-0a1b2c3d" ip daddr . meta l4proto . th dport @local accept',
+    'iifname "tnc-0a1b2c3d" ip saddr . ip daddr . meta l4proto . th dport @local accept',
     'reject with icmp type admin-prohibited',
   ]);
+  expect(part(rules, 'set local').at(-1)).toBe('elements = { 100.64.16.64 . 127.0.0.53 . udp . 53 }');
+  expect(part(rules, 'chain prerouting').at(-1)).toContain('th dport != @local redirect');
   expect(part(rules, 'chain output').at(-1)).toContain('meta skuid != { 7, 91234 } reject');
 });
 

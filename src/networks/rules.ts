@@ -18,14 +18,19 @@ interface UnitRules {
   readonly address: string;
   /** The gateway's end of its link. */
   readonly link: string;
+  /** Of nobody who had the address before: what a unit begins is marked with it. */
+  readonly since: number;
   /** Units of one tenant reach each other; null: nobody is in it yet. */
   readonly tenant: string | null;
   /** What it reaches beside the internet. */
   readonly endpoints: readonly TransportEndpoint[];
+  /** Of that what may be on the machine itself, as its own processes know it. */
+  readonly local: readonly TransportEndpoint[];
 }
 
 /** A tenant that others reach. */
 interface LinkRules {
+  readonly tenant: string;
   readonly from: readonly string[];
   /** What they call it by. */
   readonly address: string;
@@ -44,8 +49,6 @@ export interface HomeRules {
   readonly resolvers: readonly string[];
   /** An address of the range -> the loopback address of the machine that it stands for. */
   readonly standIns: ReadonlyMap<string, string>;
-  /** Endpoints on the machine itself, as its own processes know them. */
-  readonly local: readonly TransportEndpoint[];
   /** Users on the machine whose processes reach units. */
   readonly uids: readonly number[];
 }
@@ -69,10 +72,16 @@ export function whole(name: string, parts: readonly string[]): string {
   return [`table ip ${name}`, `delete table ip ${name}`, `table ip ${name} {`, ...parts, '}', ''].join('\n');
 }
 
-function set(name: string, type: string, elements: readonly string[], isInterval = false): string {
-  const flags = isInterval ? ['    flags interval', '    auto-merge'] : [];
+/** Flags of a set of networks that may overlap. */
+const NETWORKS = ['flags interval', 'auto-merge'];
+
+function set(name: string, type: string, elements: readonly string[], flags: readonly string[] = []): string {
   const listed = elements.length === 0 ? [] : [`    elements = { ${[...new Set(elements)].join(', ')} }`];
-  return [`  set ${name} {`, `    type ${type}`, ...flags, ...listed, '  }'].join('\n');
+  return [`  set ${name} {`, `    type ${type}`, ...flags.map((flag) => `    ${flag}`), ...listed, '  }'].join('\n');
+}
+
+function map(name: string, type: string, elements: readonly string[]): string {
+  return set(name, type, elements).replace('  set ', '  map ');
 }
 
 export function chain(name: string, rules: readonly string[]): string {
@@ -118,17 +127,14 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     ({ tenant }) => tenant,
   );
   const chains = new Map([...own.keys()].map((tenant, index) => [tenant, `tenant_${index}`]));
-  const services = home.units.flatMap(({ address: from, endpoints }) =>
-    endpoints.map(({ address, protocol, port }) => `${from} . ${address} . ${protocol} . ${port}`),
-  );
+  const services = home.units.flatMap(({ address, endpoints }) => pairs(address, endpoints));
   const jumps = home.units.flatMap(({ address, tenant }) =>
     tenant === null ? [] : [`${address} : jump ${chains.get(tenant)}`],
   );
   const reach = [...chains].map(([tenant, name]) => {
-    const linked = home.links.filter(
-      ({ from, targets }) => tenant !== null && from.includes(tenant) && targets.length > 0,
-    );
-    const targets = linked.flatMap((link) => link.targets.map(({ address }) => address));
+    const linked = home.links.filter(({ from }) => tenant !== null && from.includes(tenant));
+    // Not the targets alone: connections to one stay until it ends, and it is no target when it is about to.
+    const targets = linked.flatMap(({ tenant: to }) => (own.get(to) ?? []).map(({ address }) => address));
     const accepted = targets.length === 0 ? [] : [`ct status dnat ip daddr { ${unique(targets)} } accept`];
     const addresses = (own.get(tenant) ?? []).map(({ address }) => address);
     return chain(name, [`ip daddr { ${unique(addresses)} } accept`, ...accepted]);
@@ -136,29 +142,36 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
   const resolvers = home.resolvers.flatMap((address) => [`${address} . tcp . ${DNS}`, `${address} . udp . ${DNS}`]);
   return whole(TABLE, [
     set(
+      'owners',
+      'ipv4_addr . mark',
+      home.units.map(({ address, since }) => `${address} . ${since}`),
+    ),
+    map(
+      'marks',
+      'ipv4_addr : mark',
+      home.units.map(({ address, since }) => `${address} : ${since}`),
+    ),
+    set(
       'links',
       'ifname . ipv4_addr',
       home.units.map(({ link, address }) => `"${link}" . ${address}`),
     ),
-    set('services', 'ipv4_addr . ipv4_addr . inet_proto . inet_service', services),
+    set('services', PAIR, services),
     set('resolvers', 'ipv4_addr . inet_proto . inet_service', resolvers),
-    set('allowed', 'ipv4_addr', home.allowed, true),
-    set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range, ...home.unreached], true),
-    set('private', 'ipv4_addr', PRIVATE, true),
+    set('allowed', 'ipv4_addr', home.allowed, NETWORKS),
+    set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range, ...home.unreached], NETWORKS),
+    set('private', 'ipv4_addr', PRIVATE, NETWORKS),
     ...reach,
     ...linkChains(plan, home.links),
-    [
-      '  map tenants {',
-      '    type ipv4_addr : verdict',
-      ...(jumps.length === 0 ? [] : [`    elements = { ${jumps.join(', ')} }`]),
-      '  }',
-    ].join('\n'),
+    map('tenants', 'ipv4_addr : verdict', jumps),
     chain('forward', [
       'type filter hook forward priority filter; policy drop',
       // Whoever calls a unit that is gone hears of it at once, and so does who has been connected to it.
       'oifname "lo" meta l4proto tcp reject with tcp reset',
       `oifname "lo" ${REFUSED}`,
-      'ct state established,related accept',
+      // Answers are for who has asked, not for who has the address since; what asks is judged each time.
+      `oifname "${UPLINK}" ip daddr { ${plan.machineAddress}, ${plan.directAddress} } ct direction reply ct state established,related accept`,
+      'ct direction reply ct state established,related ip daddr . ct mark @owners accept',
       // The second one only where the machine's rules about direct links were removed under connections by these.
       `iifname "${UPLINK}" ip saddr { ${plan.machineAddress}, ${plan.directAddress} } accept`,
       `iifname "${UPLINK}" drop`,
@@ -170,6 +183,10 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
       `oifname "${UPLINK}" ip daddr @allowed accept`,
       `ip daddr @private ${REFUSED}`,
       `oifname "${UPLINK}" accept`,
+    ]),
+    chain('begun', [
+      'type filter hook postrouting priority filter',
+      'ct direction original ct mark set ip saddr map @marks',
     ]),
     chain('input', [
       'type filter hook input priority filter; policy drop',
@@ -208,6 +225,13 @@ function linkChains(plan: AddressPlan, links: readonly LinkRules[]): string[] {
   ];
 }
 
+/** Type of a set of callers and what they reach. */
+const PAIR = 'ipv4_addr . ipv4_addr . inet_proto . inet_service';
+
+function pairs(from: string, endpoints: readonly TransportEndpoint[]): string[] {
+  return endpoints.map(({ address, protocol, port }) => `${from} . ${address} . ${protocol} . ${port}`);
+}
+
 function unique(addresses: readonly string[]): string {
   return [...new Set(addresses)].join(', ');
 }
@@ -222,10 +246,15 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
   return whole(table, [
     set(
       'local',
-      'ipv4_addr . inet_proto . inet_service',
-      home.local.map(({ address, protocol, port }) => `${address} . ${protocol} . ${port}`),
+      PAIR,
+      home.units.flatMap(({ address, local }) => pairs(address, local)),
     ),
-    chain('prerouting', ['type nat hook prerouting priority dstnat', ...translated]),
+    chain('prerouting', [
+      // Before others who translate the machine's own ports (container engines publish theirs so): what comes to the machine itself is judged as input.
+      'type nat hook prerouting priority dstnat - 1',
+      ...translated,
+      `iifname "${link}" fib daddr type local ip saddr . ip daddr . meta l4proto . th dport != @local redirect`,
+    ]),
     chain('postrouting', [
       'type nat hook postrouting priority srcnat',
       `ip saddr ${range} oifname != "${links}" masquerade`,
@@ -236,7 +265,7 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
       'type filter hook input priority filter',
       `iifname != "${links}" accept`,
       'ct state established,related accept',
-      `iifname "${link}" ip daddr . meta l4proto . th dport @local accept`,
+      `iifname "${link}" ip saddr . ip daddr . meta l4proto . th dport @local accept`,
       REFUSED,
     ]),
     chain('forward', [

@@ -36,6 +36,16 @@ const udpTo = (host, port, tries = 40) => new Promise((resolve) => {
     timer = setInterval(send, 50);
   });
 });
+const kept = dgram.createSocket('udp4');
+kept.on('error', () => {});
+/** Always by the same socket. */
+const keptTo = (host, port, tries = 40) => new Promise((resolve) => {
+  const settle = (answer) => { clearInterval(timer); kept.removeAllListeners('message'); resolve(answer); };
+  kept.on('message', () => settle('reached'));
+  const send = () => (tries-- > 0 ? kept.send('hello', port, host) : settle('silence'));
+  send();
+  const timer = setInterval(send, 50);
+});
 /** To so many ports of a network that is there for examples. */
 const flood = async (count) => {
   const socket = dgram.createSocket('udp4').on('error', () => {});
@@ -60,7 +70,7 @@ const directlyTo = (host, port) => new Promise((resolve) =>
 const ownAddress = () => Object.values(require('node:os').networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo, requests: () => requests };
+  const kinds = { udp: udpTo, kept: keptTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo, requests: () => requests };
   console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
@@ -74,8 +84,8 @@ export interface NetworkApp {
   /** Resolves when its process has ended. */
   readonly ended: Promise<void>;
   readonly lines: string[];
-  /** `directly`: by TCP, by no other link than that to the machine. */
-  to(kind: 'tcp' | 'udp' | 'directly', host: string, port: number): Promise<string>;
+  /** `kept`: by UDP, from the same port each time. `directly`: by TCP, by no other link than that to the machine. */
+  to(kind: 'tcp' | 'udp' | 'kept' | 'directly', host: string, port: number): Promise<string>;
   /** The abstract socket of another one, by its id, or the one that all have (`test`). */
   abstract(name: string): Promise<string>;
   /** Its address, as itself sees it. */
