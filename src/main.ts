@@ -10,7 +10,7 @@ import type { Config, Listen } from './config/config.ts';
 import { ConfigError } from './config/config-error.ts';
 import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
-import { speedUp, staySmall } from './lib/small-start.ts';
+import { growSlowly, speedUp, staySmall } from './lib/small-start.ts';
 
 // Before anything is opened or begun.
 if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
@@ -195,7 +195,8 @@ const context: CliContext = {
 staySmall(YOUNG_BYTES);
 const { runCli } = await import('./cli/program.ts');
 // A server stays so until it has a client; a command is there to be done soon.
-if (process.argv[2] !== 'server') speedUp();
+if (process.argv[2] === 'server') growSlowly();
+else speedUp();
 const exitCode = await runCli(process.argv.slice(2), context);
 for (const output of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => output.write('', () => resolve()));
