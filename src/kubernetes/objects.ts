@@ -8,6 +8,7 @@ export interface Metadata {
   readonly generation?: number;
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../lib/deadline.ts';
+import { isUntrustedCertificate } from '../lib/untrusted-certificate.ts';
 import type { ClusterAccess, ClusterLogin } from './access.ts';
 import { KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
 import { Multiplexed } from './multiplexed.ts';
@@ -219,7 +220,7 @@ export class Transport {
 
 /** Null: it is not to be tried again. */
 function pauseBefore(error: unknown, attempt: number, isIdempotent: boolean): number | null {
-  if (!(error instanceof KubernetesError)) return null;
+  if (!(error instanceof KubernetesError) || isUntrustedCertificate(error.cause)) return null;
   const isUntouched = error.status === 429 || isRefusedConnection(error);
   const isPassing = error.status === 0 || BUSY.includes(error.status);
   if (!isUntouched && !(isPassing && isIdempotent)) return null;

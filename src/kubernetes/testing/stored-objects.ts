@@ -136,10 +136,12 @@ export class StoredObjects {
     if (now === null) throw new ApiRefusal(404, 'NotFound', `${plural} "${what.name}" not found`);
     const isHeld = (now.metadata.finalizers ?? []).length > 0;
     if (isHeld || (isGraceful(plural, now) && options.graceSeconds !== 0)) {
-      if (now.metadata.deletionTimestamp !== undefined) return now;
+      const graceSeconds = options.graceSeconds ?? 30;
+      // A pod that is ending already can be given less time, and never more.
+      if (graceSeconds >= (now.metadata.deletionGracePeriodSeconds ?? Infinity)) return now;
       const marked = {
-        deletionTimestamp: new Date().toISOString(),
-        deletionGracePeriodSeconds: options.graceSeconds ?? 30,
+        deletionTimestamp: now.metadata.deletionTimestamp ?? new Date().toISOString(),
+        deletionGracePeriodSeconds: graceSeconds,
       };
       return this.#put('MODIFIED', plural, { ...now, metadata: { ...now.metadata, ...marked } });
     }

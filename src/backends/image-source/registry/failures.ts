@@ -1,6 +1,7 @@
 /** What can go wrong between a registry and a slug, in the words of the contract. */
 import { Failure } from '../../../domain/failure.ts';
 import { RequestFailure } from '../../../lib/guarded/guarded-request.ts';
+import { isUntrustedCertificate } from '../../../lib/untrusted-certificate.ts';
 
 /** The registry does not give it. */
 export function notPulled(why: string, hint = 'Try again; if it stays like this, ask who runs the registry.'): Failure {
@@ -18,17 +19,6 @@ export function notPushed(
 /** It was given, but is nothing that can run here. */
 export function unfit(why: string, hint = 'Build the image anew and push it again.'): Failure {
   return new Failure('invalid_source', `The image cannot be used: ${why}`, { hint });
-}
-
-const UNTRUSTED: ReadonlySet<unknown> = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
-function isUntrusted({ cause }: RequestFailure): boolean {
-  return cause instanceof Error && 'code' in cause && UNTRUSTED.has(cause.code);
 }
 
 /** Why a pull was ended from outside. */
@@ -53,7 +43,7 @@ export function asFailure(
   }
   if (thrown instanceof RequestFailure) {
     const failure = what === 'pull' ? notPulled : notPushed;
-    if (!isUntrusted(thrown)) return failure(`${thrown.message.replace(/\.$/, '')}.`);
+    if (!isUntrustedCertificate(thrown.cause)) return failure(`${thrown.message.replace(/\.$/, '')}.`);
     const [host = ''] = thrown.message.split(': ');
     return failure(
       `the certificate of ${host} is signed by nobody that this server trusts.`,

@@ -275,16 +275,21 @@ export class SmallCluster implements Nodes {
   }
 
   async #end(running: RunningPod, pod: Pod): Promise<void> {
+    const { unit } = running;
+    const isAlive = unit !== null && unit.exit === null;
+    if (running.timer !== null) clearTimeout(running.timer);
+    if (isAlive) {
+      const { deletionTimestamp = '', deletionGracePeriodSeconds = 30 } = pod.metadata;
+      const endsAt = Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+      running.timer = setTimeout(() => void unit.signal('SIGKILL'), Math.max(0, endsAt - Date.now()));
+    }
+    // Asked again, it has less time.
     if (running.isEnding) return;
     running.isEnding = true;
-    if (running.timer !== null) clearTimeout(running.timer);
-    const { unit } = running;
-    const { deletionGracePeriodSeconds = 30 } = pod.metadata as { deletionGracePeriodSeconds?: number };
-    if (unit !== null && unit.exit === null) {
+    if (isAlive) {
       await unit.signal('SIGTERM');
-      const timer = setTimeout(() => void unit.signal('SIGKILL'), deletionGracePeriodSeconds * 1000);
       await unit.ended;
-      clearTimeout(timer);
+      clearTimeout(running.timer ?? undefined);
     }
     setImmediate(() => {
       if (this.#pod(running) !== null)
