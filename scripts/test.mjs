@@ -98,6 +98,7 @@ async function runSteadily(args, env, end) {
 /** A sentence where there can be no cluster, or no time is left for it. */
 async function runInCluster() {
   const { withoutCluster } = await import('../test/cluster/cluster.ts');
+  const { removeLeftovers } = await import('../test/cluster/leftovers.ts');
   const { buildServers } = await import('../test/cluster/program.ts');
   const missing = withoutCluster();
   if (missing !== '') return missing;
@@ -107,7 +108,10 @@ async function runInCluster() {
   const built = await buildServers(left() - CLUSTER_LEAST_MS);
   if (typeof built === 'string') return built;
   const run = await runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' }, end);
-  if (run.isWhole || left() > 0) return run;
+  if (run.isWhole) return run;
+  // What is interrupted takes nothing down.
+  await removeLeftovers(tmpdir());
+  if (left() > 0) return run;
   // That the time was over is no failure; what failed before is.
   const reason = 'it was not at its end when the time was over';
   return { ...run, exitCode: 0, files: [...run.files, leftOut(reason)] };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OpenTarget, openTarget } from './open-target.ts';
 import { type ApiAnswer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
 
-const RUNS = 200;
+const RUNS = 80;
 vi.setConfig({ testTimeout: 30_000 + RUNS * 300 });
 
 let open: OpenTarget;

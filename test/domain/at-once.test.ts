@@ -12,7 +12,7 @@ import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
 import { SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 300 : 15;
+const RUNS = SLOW ? 100 : 15;
 const MOST = 10;
 const say = (): void => {};
 

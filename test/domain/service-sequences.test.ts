@@ -12,7 +12,7 @@ import { expectSoundServices, unlisted } from '../support/service-invariants.ts'
 import { operate, isRefusal, type Step, step } from '../support/service-steps.ts';
 import { SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 500 : 20;
+const RUNS = SLOW ? 200 : 20;
 const LONGEST = 8;
 /** What happens at the same time: the provider's ways of failing, call by call, and whether control is killed. */
 type Trouble = { readonly faults: readonly Fault[]; readonly crashAt: number; readonly after: boolean };

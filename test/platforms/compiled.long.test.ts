@@ -46,44 +46,6 @@ async function built(
   }
 }
 
-const GO_SERVER = `package main
-
-import (
-	"fmt"
-	"net/http"
-	"os"
-	"os/exec"
-)
-
-func main() {
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		said, err := exec.Command("sweep").Output()
-		fmt.Fprintf(w, "swept: %s %v", said, err)
-	})
-	panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
-}
-`;
-
-it(
-  'a Go workspace: its programs find each other by the names of go install',
-  { timeout: PATIENCE_MS },
-  async (test) => {
-    needs(test, 'go', ['version']);
-    const files = {
-      'go.work': 'go 1.21\n\nuse (\n\t./api\n\t./jobs\n)\n',
-      'api/go.mod': 'module example.com/shop-api/v2\n\ngo 1.21\n',
-      'api/main.go': GO_SERVER,
-      'jobs/go.mod': 'module example.com/jobs\n\ngo 1.21\n',
-      'jobs/cmd/sweep/main.go': 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Print("all") }\n',
-      Procfile: 'web: shop-api\nsweep: bin/sweep\n',
-    };
-    await built('go', files, (page, lines) => {
-      expect(page).toBe('swept: all <nil>');
-      expect(lines).toContain('go build ./api ./jobs/cmd/sweep');
-    });
-  },
-);
-
 const RUST_SERVER = `use std::io::{Read, Write};
 
 fn main() {

@@ -1,15 +1,18 @@
 /**
  * The order of test files. First what takes minutes, for what is begun last ends last, and then one processor waits for it. Then those that
  * start many programs: a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
- * 50 MB, 11 ms with 350 MB). Then what else takes long, and what is short by its size.
+ * 50 MB, 11 ms with 350 MB). Then what takes more than a minute, what else takes long, and what is short by its size.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Run with TANCHO_TEST_SLOW=1 only. */
+/** Run with TANCHO_TEST_SLOW=1 only, or in a cluster. */
 const MINUTES = [
   'test/cluster/chaos.test.ts',
+  'test/cluster/install.test.ts',
+  'test/cluster/moves.test.ts',
+  'test/cluster/apps.test.ts',
   'test/dashboard/screens.long.test.ts',
   'test/dashboard/error-states.long.test.ts',
   'test/corpus/hints-quick.long.test.ts',
@@ -48,6 +51,7 @@ const HEAVY = [
   'src/git-push/http.test.ts',
   'src/git-push/ssh.test.ts',
   'src/keeper/kept-units.test.ts',
+  'src/backends/provisioner/kubernetes/kubernetes-provisioner.test.ts',
   'test/scenarios/push.test.ts',
   'test/scenarios/life.test.ts',
   'src/backends/router/edge/edge-handover.test.ts',
@@ -65,7 +69,22 @@ const HEAVY = [
   'test/domain/service-sequences.test.ts',
 ];
 
-const FIRST = [...MINUTES, ...HEAVY];
+/** More than a minute each. */
+const LONG = [
+  'test/scenarios/contract.long.test.ts',
+  'test/scenarios/fuzz.long.test.ts',
+  'test/scenarios/certificates.long.test.ts',
+  'test/dashboard/begin.long.test.ts',
+  'test/dashboard/long-log.long.test.ts',
+  'test/scenarios/crash.long.test.ts',
+  'test/neighbours/rootless-strangers.long.test.ts',
+  'src/backends/router/edge/counter-workers.long.test.ts',
+  'test/scenarios/moving-state.long.test.ts',
+  'test/domain/provider-sequences.test.ts',
+  'src/sandbox/unified-groups.long.test.ts',
+];
+
+const FIRST = [...MINUTES, ...HEAVY, ...LONG];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

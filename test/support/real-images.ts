@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { findProgram } from '../../src/lib/find-program.ts';
 import type { ImageParts } from './image-registry.ts';
@@ -108,7 +108,8 @@ export async function whoamiImage(): Promise<ImageParts | string> {
     await writeFile(path.join(place, 'go.mod'), 'module whoami\n\ngo 1.20\n');
     const env = {
       PATH: process.env['PATH'] ?? '',
-      HOME: place,
+      // With what is compiled already.
+      HOME: homedir(),
       CGO_ENABLED: '0',
       GOFLAGS: '-mod=mod',
       GOTOOLCHAIN: 'local',

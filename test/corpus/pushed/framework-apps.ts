@@ -95,6 +95,7 @@ export const FRAMEWORKS: PushedApps = {
       'package.json': json({ scripts: { start: 'astro dev', build: 'astro build' }, dependencies: { astro: '5' } }),
       'src/pages/index.astro': '<html><head><title>x</title></head><body><h1>from Astro</h1></body></html>\n',
     },
+    app: 'astro',
     pages: { '/': 'from Astro' },
   },
   'Astro with a server of its own': {
@@ -110,6 +111,7 @@ export const FRAMEWORKS: PushedApps = {
       'src/pages/index.astro':
         '<html><head><title>x</title></head><body><h1>{Astro.url.pathname} is made</h1></body></html>\n',
     },
+    app: 'astro',
     pages: { '/': '/ is made' },
   },
   'Nest as its program makes it': {

@@ -9,24 +9,26 @@ const run = promisify(execFile);
 const FROM_INDEX = ['uv', 'poetry', 'pipenv'];
 const INSTALL_MS = 10 * 60_000;
 
-let installed: Promise<string> | null = null;
+/** Each in an environment of its own: few rows need the large ones. */
+const installed = new Map<string, Promise<string>>();
 
 /** A PATH with the program on it. */
 export async function lockTools(program: string): Promise<string> {
   const path = process.env['PATH'] ?? '';
   if (!FROM_INDEX.includes(program)) return path;
-  installed ??= install();
-  return `${join(await installed, 'bin')}:${path}`;
+  const directory = installed.get(program) ?? install(program);
+  installed.set(program, directory);
+  return `${join(await directory, 'bin')}:${path}`;
 }
 
 export async function removeLockTools(): Promise<void> {
-  if (installed !== null) await rm(await installed, { recursive: true, force: true });
-  installed = null;
+  for (const directory of installed.values()) await rm(await directory, { recursive: true, force: true });
+  installed.clear();
 }
 
-async function install(): Promise<string> {
+async function install(program: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'tancho-lock-tools-'));
   await run('python3', ['-m', 'venv', directory], { timeout: INSTALL_MS });
-  await run(join(directory, 'bin', 'python'), ['-m', 'pip', 'install', '-q', ...FROM_INDEX], { timeout: INSTALL_MS });
+  await run(join(directory, 'bin', 'python'), ['-m', 'pip', 'install', '-q', program], { timeout: INSTALL_MS });
   return directory;
 }

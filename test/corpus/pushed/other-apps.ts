@@ -15,6 +15,27 @@ func main() {
 	panic(http.ListenAndServe(":"+os.Getenv("PORT"), nil))
 }
 `;
+const SWEPT = `
+func swept() string {
+	said, err := exec.Command("sweep").Output()
+	return fmt.Sprintf("swept: %s %v", said, err)
+}
+`;
+const SWEEP = `package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+)
+
+func main() {
+	fmt.Print("all")
+	if len(os.Args) > 1 {
+		time.Sleep(24 * time.Hour)
+	}
+}
+`;
 const IDLE = 'package main\n\nimport "time"\n\nfunc main() { time.Sleep(24 * time.Hour) }\n';
 const MODULE = 'module example.com/shop\n\ngo 1.21\n';
 const inGo = (app: Omit<PushedApp, 'needs' | 'app'>): PushedApp => ({ needs: ['go'], app: 'go', ...app });
@@ -64,6 +85,18 @@ export const GO_APPS: PushedApps = {
       'till/main.go': goServer('greet.Word').replace('"fmt"', '"fmt"\n\t"example.com/greet"'),
     },
     pages: { '/': 'from the workspace' },
+  }),
+  'a workspace in Go, whose programs find each other by the names of go install': inGo({
+    files: {
+      'go.work': 'go 1.21\n\nuse (\n\t./api\n\t./jobs\n)\n',
+      'api/go.mod': 'module example.com/shop-api/v2\n\ngo 1.21\n',
+      'api/main.go': goServer('swept()').replace('"os"', '"os"\n\t"os/exec"') + SWEPT,
+      'jobs/go.mod': 'module example.com/jobs\n\ngo 1.21\n',
+      'jobs/cmd/sweep/main.go': SWEEP,
+      Procfile: 'web: shop-api\nsweep: bin/sweep always\n',
+    },
+    says: ['go build ./api ./jobs/cmd/sweep'],
+    pages: { '/': 'swept: all <nil>' },
   }),
   'files in the program': inGo({
     files: {

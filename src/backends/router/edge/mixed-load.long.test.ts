@@ -14,9 +14,10 @@ import type { EdgeRouterOptions } from './edge-options.ts';
 import type { AdoptingRouter } from './edge-router.ts';
 import { EdgeWorld } from './edge-world.ts';
 
-const DEPLOYS = 50;
-const REPLACEMENTS = 20;
-const CERTIFICATES = 20;
+/** More of them, by a whole platform: test/scenarios/mixed-load.long.test.ts. */
+const DEPLOYS = 15;
+const REPLACEMENTS = 6;
+const CERTIFICATES = 6;
 const SOCKETS = 200;
 /** At the edge whose worker is killed; the system shares them out between its two. */
 const LATE_SOCKETS = 60;
