@@ -4,7 +4,7 @@ import { rowOf, table } from './report.ts';
 const quick = { what: 'quick', unit: 'ms', samples: [10, 30, 20] } as const;
 
 describe('a row', () => {
-  it('tells how many times its floor it is', () => {
+  it('says how many times its floor it is', () => {
     const row = rowOf('push', { ...quick, floor: { what: 'nothing', samples: [4, 5, 6] } });
     expect(row).toMatchObject({ measure: 'push', median: 20, min: 10, max: 30, n: 3 });
     expect(row.floor).toMatchObject({ what: 'nothing', median: 5, ratio: 4 });

@@ -26,7 +26,7 @@ interface Disturbed extends Changing {
 }
 
 /** What a client received about the pods, events in their order: `uid version`, or `uid gone`. */
-interface Told {
+interface Reported {
   readonly events: string[];
   readonly objects: ReadonlyMap<string, Pod>;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function disturb(disturbed: Disturbed): Promise<void> {
   bench.note(`${cuts} connections were cut in ${CUTS} moments, while ${CUTS * DELETED} pods went`);
   bench.publish({ what: 'events of pods while watches are cut', unit: 'lines', samples: [direct.events.length] });
   bench.publish({
-    what: 'the same, missed or told twice',
+    what: 'the same, missed or reported twice',
     unit: 'lines',
     samples: [differences(direct, cutOff)],
     most: 0,
@@ -65,7 +65,7 @@ export async function disturb(disturbed: Disturbed): Promise<void> {
   await compare(disturbed, 'the same, after the API server was killed and started');
 }
 
-async function listen(kubeconfig: string): Promise<Told> {
+async function listen(kubeconfig: string): Promise<Reported> {
   const client = new KubernetesClient(await kubeconfigAccess(kubeconfig, null));
   const events: string[] = [];
   let isListening = false;
@@ -101,7 +101,7 @@ async function untilCalm(seen: SeenCluster): Promise<void> {
 }
 
 /** Both began with the same objects; what one received before the other listened is not counted. */
-function differences(one: Told, other: Told): number {
+function differences(one: Reported, other: Reported): number {
   const [first, second] = [countsOf(one.events), countsOf(other.events)];
   return [...new Set([...first.keys(), ...second.keys()])].filter((event) => first.get(event) !== second.get(event))
     .length;

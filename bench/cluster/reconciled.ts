@@ -47,7 +47,7 @@ export async function publishChanges(changing: Changing): Promise<void> {
   const publish = (what: string, samples: readonly number[] = [], most?: number): void =>
     bench.publish({ what, unit: 'ms', samples, ...(most !== undefined && { most }) });
   publish('an app of five units or six is restarted', restarts);
-  publish('one unit more: until the cluster is told', written);
+  publish('one unit more: until the cluster knows', written);
   publish('one unit more: until it serves, with what Kubernetes takes', served, MOST_MS);
   publish('a pod is deleted: until its unit has left the routes', lost, MOST_MS);
   publish('a pod is deleted: from its successor being ready until that serves', replaced, MOST_MS);

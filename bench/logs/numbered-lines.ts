@@ -54,12 +54,12 @@ export interface Printing {
 /** Has all units begin at one moment; answers it, in milliseconds since 1970. */
 export async function beginPrinting(world: World, { run, units, rate, seconds }: Printing): Promise<number> {
   const at = Date.now() + LEAD_MS;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const path = `/?run=${run}&at=${at}&rate=${rate}&seconds=${seconds}`;
-  await until(async () => told.add((await world.fetchApp(NUMBERED, path)).text).size === units, {
+  await until(async () => reported.add((await world.fetchApp(NUMBERED, path)).text).size === units, {
     timeoutMs: WAIT_MS,
     everyMs: 1,
-    what: `${units} units to be told`,
+    what: `${units} units to be known`,
   });
   return at;
 }

@@ -40,7 +40,7 @@ async function followed(batches: readonly (readonly LogEntry[])[]): Promise<stri
   }
 }
 
-it('tells one who reads on all of a log that is far longer than what may be unread, in order', async () => {
+it('gives one who reads on all of a log that is far longer than what may be unread, in order', async () => {
   const log = entries(2_000, 'x'.repeat(8_000));
   const arrays = await followed([log.slice(0, 1_990), log.slice(1_990)]);
   expect(arrays.flat()).toEqual(log.map(({ message }) => message));

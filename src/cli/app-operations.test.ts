@@ -73,7 +73,7 @@ describe('operations on an app', () => {
     expect(out.trim()).toMatch(text);
   });
 
-  it('tell why they are refused, and what to do', async () => {
+  it('say why they are refused, and what to do', async () => {
     const hint = 'To swap them all the same, add force=true (--force).';
     const refusal = problem(412, 'app.swap_mismatch', "platforms don't match", hint);
     const { code, err } = await against({ 'PUT /swap': refusal }, ['app', 'swap', 'a', 'b']);

@@ -44,7 +44,7 @@ describe('lists', () => {
     expect(out).toMatch(/^a\]0;xb2J c/m);
   });
 
-  it('of platforms tell what is missing', async () => {
+  it('of platforms say what is missing', async () => {
     const list = [
       { Name: 'go', Description: 'Go', Ready: false, Tools: [], Missing: ['go is not installed.'] },
       { Name: 'nodejs', Description: 'Node', Ready: true, Tools: ['node v20'], Missing: [] },
@@ -82,7 +82,7 @@ describe('which app', () => {
 });
 
 describe('operations that report', () => {
-  it('print what the platform tells', async () => {
+  it('print what the platform reports', async () => {
     const frames = stream({ Message: 'Starting shop/1\n' }, { Message: 'Draining shop/0\n' });
     const replies = { 'GET /apps/shop': json({ deploys: 1 }), 'POST /apps/shop/restart': frames };
     const { code, out } = await cli.against(replies, ['app', 'restart', 'shop']);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 const HEAD = `# The command line
 
-\`tancho <noun> <verb>\`. Every command prints its use with \`--help\`, and its result as JSON with \`--json\`. Exit codes: 0 for success, 1 for a failure, 2 for wrong use; \`tancho app run\` ends with the code of the command it ran. Failures are told on standard error, with what to do next.
+\`tancho <noun> <verb>\`. Every command prints its use with \`--help\`, and its result as JSON with \`--json\`. Exit codes: 0 for success, 1 for a failure, 2 for wrong use; \`tancho app run\` ends with the code of the command it ran. Failures are reported on standard error, with what to do next.
 
 **Which platform.** A command goes to \`--target <url>\`, else to \`TANCHO_TARGET\`, else to the platform you last logged in to, else to the server of this machine: its owner (whoever may open \`run/api.sock\` in \`TANCHO_HOME\`) needs no login. Logins are kept in \`~/.config/tancho/targets.json\`, readable by you only. \`TANCHO_TOKEN\` is used instead of the saved login's token.
 

@@ -96,11 +96,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./edge/edge.ts')).registerEdge,
   },
   alert: {
-    description: 'Alerts: what is wrong, told by letter and by webhook',
+    description: 'Alerts: what is wrong, reported by letter and by webhook',
     load: async () => (await import('./alerts/alert.ts')).registerAlert,
   },
   webhook: {
-    description: 'Webhooks: what happens, told to receivers elsewhere',
+    description: 'Webhooks: what happens, reported to receivers elsewhere',
     load: async () => (await import('./webhooks/webhook.ts')).registerWebhook,
   },
   healer: {

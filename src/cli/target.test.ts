@@ -62,7 +62,7 @@ describe('the platform of a command', () => {
     expect(own.asked[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('that is none is told with what to do', async () => {
+  it('that is none is reported with what to do', async () => {
     const { code, err } = await world.run(['app', 'list']);
     expect(code).toBe(1);
     expect(err).toMatch(
@@ -78,7 +78,7 @@ describe('the platform of a command', () => {
     expect((await world.run(['app', 'list'])).err).toMatch(/No platform is chosen/);
   });
 
-  it('that cannot be reached is told in one line', async () => {
+  it('that cannot be reached is reported in one line', async () => {
     const gone = await platform('g');
     await closers.pop()?.();
     const { code, err } = await world.run(['app', 'list', '--target', gone.url]);
@@ -111,7 +111,7 @@ describe('login', () => {
     expect(await readFile(path, 'utf8')).not.toContain('secret');
   });
 
-  it('that is refused is told where no platform was in use before', async () => {
+  it('that is refused is reported where no platform was in use before', async () => {
     const { url } = await platform('s');
     const { code, err } = await login(url, 'you@b.cc');
     expect({ code, err }).toEqual({ code: 1, err: 'Error: Authentication failed, wrong password.\n' });
@@ -155,7 +155,7 @@ describe('login', () => {
     expect(targetsPath({ HOME: '/h', XDG_CONFIG_HOME: '/x' })).toBe('/x/tancho/targets.json');
   });
 
-  it('a damaged file is told, with the way out', async () => {
+  it('a damaged file is reported, with the way out', async () => {
     await writeTargets(world.env, { current: '', targets: {} });
     await writeFile(targetsPath(world.env), '{"current":1}');
     expect((await world.run(['app', 'list'])).err).toMatch(/is damaged\.\n {2}Hint: Remove it/);

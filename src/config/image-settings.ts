@@ -19,7 +19,7 @@ export const IMAGE_SETTINGS = {
     variable: 'TANCHO_IMAGES_INSECURE_REGISTRIES',
     default: '',
     description:
-      'Registries without TLS that are told who we are all the same, as images name them, with commas between them, for example localhost:5000. Their passwords and images can be read and changed by whoever is on the way. Any other one without TLS, which must be at a private address, is asked as nobody in particular.',
+      'Registries without TLS that are sent our logins all the same, as images name them, with commas between them, for example localhost:5000. Their passwords and images can be read and changed by whoever is on the way. Any other one without TLS, which must be at a private address, is asked as nobody in particular.',
     parse: parse.registryHosts,
   },
   imageRegistry: {

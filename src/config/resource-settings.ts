@@ -90,7 +90,7 @@ export const RESOURCE_SETTINGS = {
     variable: 'TANCHO_VOLUMES_MAX_SIZE',
     default: '10G',
     description:
-      'What a volume may hold where nothing else is said, and the most that users may ask for; admins may give more. It is looked at every minute, and as soon as so much less is free on the disk that one may hold more: a volume that does is told in the app and its log, and at a twentieth more units have it read-only until it holds less. 0 for no limit.',
+      'What a volume may hold where nothing else is said, and the most that users may ask for; admins may give more. It is looked at every minute, and as soon as so much less is free on the disk that one may hold more: a volume that does is reported in the app and its log, and at a twentieth more units have it read-only until it holds less. 0 for no limit.',
     parse: parse.size(1024 ** 2, true),
   },
   buildSlots: {

@@ -263,7 +263,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_TLS_HSTS',
     default: '0',
     description:
-      'Time for which browsers are told, with every answer by HTTPS, to come back by HTTPS only (Strict-Transport-Security); 0 for never. Apps that say it themselves are left alone.',
+      'Time for which browsers are asked, with every answer by HTTPS, to come back by HTTPS only (Strict-Transport-Security); 0 for never. Apps that say it themselves are left alone.',
     parse: parse.seconds(0, 63_072_000),
   },
   http2: {

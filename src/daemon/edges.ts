@@ -35,7 +35,7 @@ interface EdgeParts {
 
 export function createEdgeParts({ store, own, news, owner, isAlone, logger, now }: EdgePartsDeps): EdgeParts {
   const onRefused = (edge: string, error: unknown): void => {
-    logger.warn({ err: error, edge }, 'an edge elsewhere does not do what it is told');
+    logger.warn({ err: error, edge }, 'an edge elsewhere does not do what it is asked');
   };
   const router = new EdgesRouter({ own, leaseMs: EDGE_TTL_MS, onRefused });
   const records = new EdgeRecords({ store, server: owner, now });

@@ -82,7 +82,7 @@ async function asked(edge: WebSocket, question: object): Promise<void> {
   expect(JSON.parse(String((await answered)[0]))).not.toHaveProperty('error');
 }
 
-it('an edge that is alone is started anew without a failed request, though all its processes are told to end at once', async () => {
+it('an edge that is alone is started anew without a failed request, though all its processes are asked to end at once', async () => {
   const home = await homeWith(await unitAt());
   const main = join(await builtProgram(), 'main.js');
   const pidIn = async (name: string): Promise<number> => Number(await readFile(join(home, 'run', name), 'utf8'));
@@ -142,7 +142,7 @@ it('an edge that is just being started by another process is not started a secon
   });
 });
 
-it('an edge that starts has those who come wait until it has been told which apps there are', async () => {
+it('an edge that starts has those who come wait until it knows which apps there are', async () => {
   const unitPort = await unitAt();
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   undo.push(() => new Promise((resolve) => server.close(resolve)));

@@ -8,7 +8,7 @@ it('is quiet when everything that is needed is there', async () => {
   await expect(demandReady(() => true, there)).resolves.toBeUndefined();
 });
 
-it('tells what is missing, and no more', async () => {
+it('says what is missing, and no more', async () => {
   const starting = { code: 'unavailable', message: 'The platform is starting.' };
   await expect(demandReady(() => false, away)).rejects.toMatchObject(starting);
   const lost = { code: 'unavailable', message: 'The database is out of reach.' };

@@ -57,7 +57,7 @@ describe('leases', () => {
     expect(order).toEqual(['elsewhere', 'first', 'second', 'third']);
   });
 
-  it('tell those who waited in vain what the app is busy with, and never begin their work', async () => {
+  it('inform those who waited in vain what the app is busy with, and never begin their work', async () => {
     const leases = new Leases(new MemoryLeases(), 'here');
     const first = gate();
     const holding = leases.hold('app:shop', ANN, () => first.opened);

@@ -61,7 +61,7 @@ describe('the pre-receive hook', () => {
     const { code, shown } = await done;
     expect(code).toBe(1);
     expect(shown).toBe(
-      'building\nThe platform stopped before it could tell whether the new version serves; push again when it is back.\n',
+      'building\nThe platform stopped before it could say whether the new version serves; push again when it is back.\n',
     );
   });
 

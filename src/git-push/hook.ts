@@ -16,7 +16,7 @@ if [ "$TANCHO_PUSH" != 1 ]; then
 fi
 { printf '%s\\n' "$GIT_QUARANTINE_PATH" && cat && echo; } >&3 || exit 1
 cat <&4
-read -r judgement <&3 || echo 'The platform stopped before it could tell whether the new version serves; push again when it is back.'
+read -r judgement <&3 || echo 'The platform stopped before it could say whether the new version serves; push again when it is back.'
 [ "$judgement" = accepted ]
 `;
 

@@ -67,7 +67,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect(await world.host.ref('shop', 'refs/heads/main')).toBe(before);
       });
 
-      it('tells refusals that are not failed deploys, and keeps secrets of the platform', async () => {
+      it('distinguishes refusals that are not failed deploys, and keeps secrets of the platform', async () => {
         const work = await world.work({ a: `refused ${door}` });
         world.onDeploy = async () => {
           throw new PlatformError('quota.exceeded', 'Your quota is used up.', { hint: 'Ask an admin.' });

@@ -34,9 +34,9 @@ describe('a repository that may hold 3 MiB', skipFor(missingPrograms()), () => {
       for (const branch of ['main', 'aside']) {
         const { code, stderr } = await push(door, branch);
         expect([door, branch, code]).toEqual([door, branch, 1]);
-        const told =
+        const reported =
           /remote: The repository of shop would hold (\d) MiB, and may hold 3 MiB \(repositories\.max-size\)/;
-        expect(Number(told.exec(stderr)?.[1]), stderr).toBeGreaterThan(3);
+        expect(Number(reported.exec(stderr)?.[1]), stderr).toBeGreaterThan(3);
         expect(stderr).toContain('TANCHO_REPOSITORIES_MAX_SIZE');
       }
     }

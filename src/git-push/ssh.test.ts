@@ -86,7 +86,7 @@ describe('the ssh door', skipFor(missing), () => {
     expect(world.refused).toHaveLength(1);
   });
 
-  it('tells the owner of a good key that it cannot be looked up, and does nothing else', async () => {
+  it('says to the owner of a good key that it cannot be looked up, and does nothing else', async () => {
     world.onLookup = () => Promise.reject(new PlatformError('unavailable', 'db.internal is away'));
     const work = await world.work({ lookup: 'x' });
     const pushed = await world.git(work, ['push', '-f', world.sshUrl('shop'), 'main'], ann);

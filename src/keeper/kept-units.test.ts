@@ -41,52 +41,52 @@ async function run(...specs: UnitSpec[]): Promise<UnitSpec[]> {
 
 /** What the keeper reports of these units. */
 async function keep(specs: readonly UnitSpec[]): Promise<string[]> {
-  const told: string[] = [];
+  const reported: string[] = [];
   const specOf = async (id: string) => specs.find((one) => one.id === id) ?? null;
-  const onDeath = async ({ id }: UnitSpec) => void told.push(`${id} died`);
+  const onDeath = async ({ id }: UnitSpec) => void reported.push(`${id} died`);
   const onReady = async ({ id }: UnitSpec, address: unknown) =>
-    void told.push(`${id} ${address === null ? 'runs' : 'serves'}`);
+    void reported.push(`${id} ${address === null ? 'runs' : 'serves'}`);
   provisioner = createMemoryProvisioner(machine);
   const addressOf = async (id: string) => (specs.find((one) => one.id === id)?.listens === true ? ADDRESS : null);
   kept = new KeptUnits({ provisioner, specOf, addressOf, onDeath, onReady, stopGraceMs: 0, logger: SILENT });
   await kept.start();
-  return told;
+  return reported;
 }
 
 it('a unit that dies is taken out of the routes first, and is in them again when it serves', async () => {
-  const told = await keep(await run(spec('a', 'serve'), spec('b', 'serve')));
+  const reported = await keep(await run(spec('a', 'serve'), spec('b', 'serve')));
   await machine.kill('a');
-  await until(() => told.length === 2, { what: 'the unit to be back' });
+  await until(() => reported.length === 2, { what: 'the unit to be back' });
   await machine.kill('a');
-  await until(() => told.length === 4, { what: 'the unit to be back once more' });
-  expect(told).toEqual(['a died', 'a serves', 'a died', 'a serves']);
+  await until(() => reported.length === 4, { what: 'the unit to be back once more' });
+  expect(reported).toEqual(['a died', 'a serves', 'a died', 'a serves']);
 });
 
 it('one that had died before the keeper came is looked after, too', async () => {
   const units = await run(spec('a', 'serve'));
   await machine.kill('a');
-  const told = await keep(units);
-  await until(() => told.length === 2, { what: 'the unit to be back' });
-  expect(told).toEqual(['a died', 'a serves']);
+  const reported = await keep(units);
+  await until(() => reported.length === 2, { what: 'the unit to be back' });
+  expect(reported).toEqual(['a died', 'a serves']);
 });
 
 it('the routes know nothing of what does not listen', async () => {
-  const told = await keep(await run(spec('a', 'stay')));
+  const reported = await keep(await run(spec('a', 'stay')));
   await machine.kill('a');
-  await until(() => told.length > 0, { what: 'the unit to be back' });
-  expect(told).toEqual(['a runs']);
+  await until(() => reported.length > 0, { what: 'the unit to be back' });
+  expect(reported).toEqual(['a runs']);
 });
 
 it('one that hangs is ended and started again, and leaves the routes before that', async () => {
-  const told = await keep(
+  const reported = await keep(
     await run({ ...spec('a', 'serve'), liveness: { ...CHECK, kind: 'accept' } }, spec('b', 'serve')),
   );
   for (const id of ['a', 'b']) {
     const unit = machine.entries.get(id)?.unit;
     if (unit !== undefined) unit.isHung = true;
   }
-  await until(() => told.includes('a serves'), { what: 'the unit to be back' });
-  expect(told[0]).toBe('a died');
+  await until(() => reported.includes('a serves'), { what: 'the unit to be back' });
+  expect(reported[0]).toBe('a died');
   expect(machine.entries.get('a')?.unit.isHung).toBe(false);
   // Nobody is to look at this one.
   expect(machine.entries.get('b')?.unit.isHung).toBe(true);
@@ -94,6 +94,6 @@ it('one that hangs is ended and started again, and leaves the routes before that
 
 it('one that fails its command is, too', async () => {
   const check = { ...CHECK, kind: 'command', command: 'exit 4' } as const;
-  const told = await keep(await run({ ...spec('a', 'stay'), liveness: check }));
-  await until(() => told.includes('a runs'), { what: 'the unit to be back' });
+  const reported = await keep(await run({ ...spec('a', 'stay'), liveness: check }));
+  await until(() => reported.includes('a runs'), { what: 'the unit to be back' });
 });

@@ -85,7 +85,7 @@ it('runs a program with input, both outputs and its exit code', async () => {
   expect(await next.process.ended).toBe(0);
 });
 
-it('tells of the size of the terminal, and of the end of what is typed', async () => {
+it('reports the size of the terminal, and the end of what is typed', async () => {
   const { process } = await opened(true);
   expect([asked?.query.get('tty'), asked?.query.get('stderr')]).toEqual(['true', 'false']);
   process.resize({ columns: 100, rows: 30 });
@@ -108,7 +108,7 @@ it('holds output back and goes on with it', async () => {
   await expect.poll(() => printed.output).toBe('out later');
 });
 
-it('says that the end is not known when the connection breaks, and leaves when told to', async () => {
+it('says that the end is not known when the connection breaks, and leaves when asked to', async () => {
   const broken = await opened();
   await broken.process.write(Buffer.from('vanish'));
   await expect(broken.process.ended).rejects.toMatchObject({

@@ -137,7 +137,7 @@ function clientCases(open: () => Promise<Target>): void {
     ]);
   });
 
-  it('tells what happens after a listing, in its order', async () => {
+  it('says what happens after a listing, in its order', async () => {
     const { client, namespace } = target;
     const label = randomHex(8);
     const where = { namespace, labels: `batch=${label}` };
@@ -284,7 +284,7 @@ describe('the Kubernetes client, when the server is in trouble', () => {
     await following.close();
   });
 
-  it('lists anew when the server has forgotten what came since, and tells what has changed meanwhile', async () => {
+  it('lists anew when the server has forgotten what came since, and says what has changed meanwhile', async () => {
     const changes: string[] = [];
     const name = (object: Secret | null): string => object?.metadata.name ?? '-';
     server.store.create('secrets', secret('stays'));

@@ -20,7 +20,7 @@ it('puts a time into the first bucket whose end it does not exceed', () => {
   expect([0, 1, 1.01, 2.5, 30_000, 30_001].map(bucketOf)).toEqual([0, 0, 1, 1, 13, 14]);
 });
 
-it('adds up, and tells what was counted between two looks', () => {
+it('adds up, and says what was counted between two looks', () => {
   const [one, other] = [counts(3, 40), counts(7)];
   const both = answersTogether(one, other);
   expect([answersCounted(both), both.timeMs, both.classes[1]]).toEqual([3, 50, 3]);
@@ -31,7 +31,7 @@ it('counts all of a counter that has begun anew', () => {
   expect(answersSince(counts(3, 3, 900), counts(7))).toEqual(counts(7));
 });
 
-it('tells quantiles from the buckets', () => {
+it('computes quantiles from the buckets', () => {
   expect(quantileMs(NO_ANSWERS, 0.5)).toBe(0);
   const even = counts(...Array.from({ length: 100 }, (_, n) => (n < 50 ? 0.5 : n < 95 ? 60 : 700)));
   expect(quantileMs(even, 0.5)).toBe(1);

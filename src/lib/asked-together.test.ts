@@ -24,7 +24,7 @@ describe('asked together', () => {
     expect(await Promise.all(late)).toEqual(['new', 'new']);
   });
 
-  it('tells a failure to those who asked, and asks again for the next', async () => {
+  it('reports a failure to those who asked, and asks again for the next', async () => {
     let fails = true;
     const ask = askedTogether(async () => {
       if (fails) throw new Error('away');

@@ -20,7 +20,7 @@ function ran(user: number | null): { status: string; again: string } {
 
 it(
   'gives up root, its groups and its capabilities for good',
-  skipFor(process.platform === 'linux' ? NOT_ROOT : 'only Linux tells capabilities'),
+  skipFor(process.platform === 'linux' ? NOT_ROOT : 'only Linux reports capabilities'),
   () => {
     const { status, again } = ran(USER);
     expect(status).toMatch(new RegExp(`^Uid:\\t${USER}\\t${USER}\\t${USER}\\t${USER}$`, 'm'));

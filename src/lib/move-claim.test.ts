@@ -19,12 +19,12 @@ it('is held until it is given back', async () => {
   await movesNoMore(home, () => expect.unreachable());
   const end = await claimMove(home);
   expect(await mover(home)).toBe(process.pid);
-  const told: number[] = [];
-  const over = movesNoMore(home, (pid) => void told.push(pid));
+  const reported: number[] = [];
+  const over = movesNoMore(home, (pid) => void reported.push(pid));
   await end();
   await over;
   expect(await mover(home)).toBeNull();
-  expect([[], [process.pid]]).toContainEqual(told);
+  expect([[], [process.pid]]).toContainEqual(reported);
 });
 
 it('belongs to one process, and ends with it', async () => {
@@ -32,13 +32,13 @@ it('belongs to one process, and ends with it', async () => {
   await once(other, 'spawn');
   await writePidFile(join(home, 'run', 'move.pid'), other.pid);
   await expect(claimMove(home)).rejects.toThrow(HomeTaken);
-  const told: number[] = [];
+  const reported: number[] = [];
   const over = movesNoMore(home, (pid) => {
-    told.push(pid);
+    reported.push(pid);
     other.kill('SIGKILL');
   });
   await over;
-  expect(told).toEqual([other.pid]);
+  expect(reported).toEqual([other.pid]);
   await (
     await claimMove(home)
   )();

@@ -21,7 +21,7 @@ it('works again and again, never twice at once', async () => {
   expect([times, new Set(running)]).toEqual([done, new Set([1])]);
 });
 
-it('waits for the work that is under way, and tells it to end', async () => {
+it('waits for the work that is under way, and asks it to end', async () => {
   let begun = (): void => {};
   const hasBegun = new Promise<void>((resolve) => (begun = resolve));
   let ended = false;

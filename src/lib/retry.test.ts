@@ -3,7 +3,7 @@ import { retry } from './retry.ts';
 
 const pauses = { firstPauseMs: 1, longestPauseMs: 4 };
 
-it('tries until it works, and tells of every failure', async () => {
+it('tries until it works, and reports every failure', async () => {
   const errors: unknown[] = [];
   const work = async (attempt: number): Promise<number> => {
     if (attempt < 3) throw new Error(`no ${attempt}`);

@@ -20,7 +20,7 @@ describe('networks', () => {
     ['', null],
   ])('"%s"', (text, expected) => expect(parseNetwork(text)).toEqual(expected));
 
-  it('trust addresses inside of them, in whatever form a socket tells them', () => {
+  it('trust addresses inside of them, in whatever form a socket reports them', () => {
     for (const address of ['127.0.0.1', '10.9.8.7', '::ffff:10.9.8.7', '2001:db8:ffff::1'])
       expect(proxies.trusts(address), address).toBe(true);
     for (const address of ['127.0.0.2', '11.0.0.1', '2001:db8:fffe::1', 'unknown', ''])

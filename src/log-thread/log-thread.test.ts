@@ -59,7 +59,7 @@ function printing(app: string, { secrets = [] as string[], text = '', from = 0, 
 const messages = async (app: string): Promise<string[]> =>
   (await store.query({ app, lines: 0 })).map(({ message }) => message);
 
-it('carries what a unit prints until it is gone, and tells of all of it', async () => {
+it('carries what a unit prints until it is gone, and reports all of it', async () => {
   const unit = printing('shop', { text: 'one\ntwo\n' });
   await until(async () => (await messages('shop')).length === 2, { what: 'the first lines' });
   appendFileSync(unit.path, 'three\nand a half');

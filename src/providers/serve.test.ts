@@ -73,7 +73,7 @@ describe('who is let in', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is told by name and password', async () => {
+  it('is known by name and password', async () => {
     const url = await start(recording().handlers);
     expect((await send(url, 'GET', '/resources/plans')).json()).toEqual([{ name: 'small', description: 'Small' }]);
   });

@@ -18,7 +18,7 @@ function started(script: string): SandboxProcess {
 
 const killing = { kill: async ({ rootPid }: { rootPid: number }) => void process.kill(rootPid, 'SIGKILL') };
 
-it('tells how a process ended, also one that had ended before', async () => {
+it('says how a process ended, also one that had ended before', async () => {
   const process = started('exit 3');
   expect(await childEnd(killing, process, 'a').ended).toEqual({ code: 3, signal: null });
   expect(await childEnd(killing, process, 'a').ended).toEqual({ code: 3, signal: null });

@@ -84,7 +84,7 @@ const needs = (skip: (why: string) => void): void => {
   if (!sandbox.roots) skip(`no root file systems: ${sandbox.description}`);
 };
 
-it('sees its root and nothing else, as whom it is told to be, without any privilege', async ({ skip }) => {
+it('sees its root and nothing else, as the user that was asked for, without any privilege', async ({ skip }) => {
   needs(skip);
   const { text, directory } = await run(
     (root) => mkdirSync(join(root, 'in')),

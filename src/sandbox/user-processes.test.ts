@@ -17,7 +17,7 @@ async function sleeper(uid: number, env: Record<string, string> = {}): Promise<{
 }
 
 it(
-  'ends all that a user runs and nothing of another user or scope, and tells what is left',
+  'ends all that a user runs and nothing of another user or scope, and says what is left',
   skipFor(NOT_ROOT),
   async () => {
     const sleepers = [

@@ -53,7 +53,7 @@ describe('SQLite', () => {
     await db.destroy();
   });
 
-  test('tells changes, answers RETURNING, and names what was violated', async () => {
+  test('reports changes, answers RETURNING, and names what was violated', async () => {
     const db = new Kysely<Tables>({
       dialect: sqliteDialect(await openSqliteFile({ file: file(), synchronous: 'FULL' })),
     });

@@ -48,7 +48,7 @@ const HEARD_MS = 50;
 /** Kubernetes takes most of it. */
 const ELSEWHERE_MS = 300_000;
 
-type Told = Pick<Kill, 'what'> & Partial<Kill>;
+type Reported = Pick<Kill, 'what'> & Partial<Kill>;
 
 export class Kills {
   readonly #options: KillsOptions;
@@ -77,13 +77,13 @@ export class Kills {
   async kill(kind: KillKind): Promise<Kill> {
     this.#number += 1;
     const begun = performance.now();
-    const told: Told = await this.#ways[kind]();
-    const kill = { kind, begun, gone: performance.now(), edge: null, hasUnits: false, ...told };
+    const reported: Reported = await this.#ways[kind]();
+    const kill = { kind, begun, gone: performance.now(), edge: null, hasUnits: false, ...reported };
     return { ...kill, gone: kill.gone + HEARD_MS };
   }
 
   /** As by who watches over services: it is started again at once. */
-  async #control(): Promise<Told> {
+  async #control(): Promise<Reported> {
     const { number, world } = this.#someServer();
     this.#options.restarting.add(number);
     await world.end('SIGKILL');
@@ -94,7 +94,7 @@ export class Kills {
   }
 
   /** Before another one has gone on with its work the cluster replaces what it looked after. */
-  async #controlAndPod(): Promise<Told> {
+  async #controlAndPod(): Promise<Reported> {
     const { number, world } = this.#someServer();
     this.#options.restarting.add(number);
     await world.end('SIGKILL');
@@ -105,7 +105,7 @@ export class Kills {
   }
 
   /** They find it replaced. */
-  async #allControlsAndPod(): Promise<Told> {
+  async #allControlsAndPod(): Promise<Reported> {
     const { worlds, restarting, cluster, namespace, app } = this.#options;
     for (const number of worlds.keys()) restarting.add(number);
     await Promise.all(worlds.map((world) => world.end('SIGKILL')));
@@ -120,7 +120,7 @@ export class Kills {
   }
 
   /** With all its processes, as when the pod dies that it is. */
-  async #server(): Promise<Told> {
+  async #server(): Promise<Reported> {
     const { number, world } = this.#someServer(this.#options.edges);
     const { away, restarting } = this.#options;
     restarting.add(number);
@@ -139,7 +139,7 @@ export class Kills {
     return { what: `${number + 1} with its edge, away for a while`, edge: number, gone };
   }
 
-  async #edge(): Promise<Told> {
+  async #edge(): Promise<Reported> {
     const { number, world } = this.#someServer(this.#options.edges);
     const pid = await edgePid(world);
     endProcess(pid);
@@ -147,7 +147,7 @@ export class Kills {
     return { what: `of server ${number + 1}`, edge: number };
   }
 
-  async #pod(): Promise<Told> {
+  async #pod(): Promise<Reported> {
     const { client } = this.#options.cluster;
     const { metadata } = await this.#somePod();
     await client.delete(KINDS.pods, metadata, { graceSeconds: 1 });
@@ -157,13 +157,13 @@ export class Kills {
     return { what: metadata.name, hasUnits: true, gone: performance.now() };
   }
 
-  async #processes(): Promise<Told> {
+  async #processes(): Promise<Reported> {
     const { metadata } = await this.#somePod();
     await killPod(metadata.uid ?? '');
     return { what: metadata.name, hasUnits: true };
   }
 
-  async #node(): Promise<Told> {
+  async #node(): Promise<Reported> {
     const node = this.#someNode();
     await node.kill();
     const gone = performance.now();
@@ -173,7 +173,7 @@ export class Kills {
   }
 
   /** It comes back when all that it had runs elsewhere. */
-  async #lostNode(): Promise<Told> {
+  async #lostNode(): Promise<Reported> {
     const { cluster, namespace, app, worlds, well } = this.#options;
     const node = this.#someNode();
     const homes = worlds.map(({ home }) => home);
@@ -203,7 +203,7 @@ export class Kills {
     }
   }
 
-  async #part(name: string): Promise<Told> {
+  async #part(name: string): Promise<Reported> {
     const { parts } = this.#options.cluster;
     await parts.stop(name, 'SIGKILL');
     await pause();
@@ -211,12 +211,12 @@ export class Kills {
     return { what: 'away for a while' };
   }
 
-  async #database(): Promise<Told> {
+  async #database(): Promise<Reported> {
     await this.#options.database.crash();
     return { what: 'restarted as after a crash' };
   }
 
-  async #registry(): Promise<Told> {
+  async #registry(): Promise<Reported> {
     const { registry } = this.#options.cluster;
     await registry.stop();
     await pause();

@@ -183,7 +183,7 @@ export function accountsContract(getTarget: () => Target): void {
     expect(verdict(await ask(target, 'DELETE', '/users', { token: admin }))).toEqual([403, 'user.last_admin']);
   });
 
-  it('tells how one logs in, and takes the e-mail in the body, as later clients send it [auth.scheme auth.login]', async () => {
+  it('says how one logs in, and takes the e-mail in the body, as later clients send it [auth.scheme auth.login]', async () => {
     const target = getTarget();
     const user = await somebody(target, await login(target, target.adminEmail, target.adminPassword));
     expect((await ask(target, 'GET', '/1.0/auth/scheme')).json).toEqual({ name: 'native', data: null });

@@ -113,7 +113,7 @@ describe('an upload', () => {
     expect(await newest(app)).toEqual(before);
   });
 
-  it('tells of a failure in its last line or a frame, and the old version serves on', async () => {
+  it('reports a failure in its last line or a frame, and the old version serves on', async () => {
     const app = await newApp();
     expect((await call('POST', `/apps/${app}/deploy`, form(file({})))).text).toMatch(/\nOK\n$/);
     const broken = form(file({ failure: 'build_failed', lines: ['it broke'] }));

@@ -26,7 +26,7 @@ export function healersContract(getTarget: () => Target): void {
       }
     });
 
-    it('are executed at their address, and tell what they found [healers.run]', async () => {
+    it('are executed at their address, and say what they found [healers.run]', async () => {
       const ran = await ask(target, 'GET', `${prefix}/healers/routes`, { token: admin });
       expect(ran.status).toBe(200);
       // On a server that is in use an operation may be under way, which is left alone.

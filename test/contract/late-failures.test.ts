@@ -212,10 +212,10 @@ const CASES: readonly Case[] = [
 const STARTS_NOTHING = ['apps.stop', 'units.remove', 'platforms.add', 'platforms.update', 'backups.make'];
 
 it('every operation that says what it does, or may fail for a unit, is among those that are asked', () => {
-  const told = OPERATIONS.filter(({ answer, errors }) => answer === 'progress' || errors.includes('unit.failed')).map(
-    ({ id }) => id,
-  );
-  const missing = told.filter((id) => !STARTS_NOTHING.includes(id) && !CASES.some((one) => one.id === id));
+  const reported = OPERATIONS.filter(
+    ({ answer, errors }) => answer === 'progress' || errors.includes('unit.failed'),
+  ).map(({ id }) => id);
+  const missing = reported.filter((id) => !STARTS_NOTHING.includes(id) && !CASES.some((one) => one.id === id));
   expect(missing).toEqual([]);
 });
 
@@ -250,7 +250,7 @@ it.concurrent.each([
   ['by the path', '/1.0', {}],
   ['by a type', '', { accept: 'application/x-json-stream' }],
   ['by JSON', '', { accept: 'application/json' }],
-])('whoever asks for a stream %s is told of the failure in its last line', async (_, prefix, headers) => {
+])('whoever asks for a stream %s learns of the failure in its last line', async (_, prefix, headers) => {
   const [set] = CASES;
   if (set === undefined) throw new Error('no case');
   const { got } = await askLate(prefix, set, headers);
@@ -259,7 +259,7 @@ it.concurrent.each([
   expect(JSON.parse(last)).toMatchObject({ Error: expect.any(String) as string });
 });
 
-it('goes on when the client has left, and the next answer tells what became of it', async () => {
+it('goes on when the client has left, and the next answer says what became of it', async () => {
   const app = await deployedApp();
   const held = api.world.faults.hold('provisioner.ensure');
   const client = new AbortController();

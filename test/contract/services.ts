@@ -179,7 +179,7 @@ export function servicesContract(getTarget: () => Target): void {
       expect(verdict(none)).toEqual([400, 'team.required']);
     });
 
-    it('tells whether an instance can be used [instances.status]', async () => {
+    it('says whether an instance can be used [instances.status]', async () => {
       const name = await newInstance(await newService());
       const path = `/services/instances/${name}/status`;
       expect((await as(ann, 'GET', path)).text).toMatch(/^Service instance "i-\w+" is up$/);
@@ -314,12 +314,12 @@ export function servicesContract(getTarget: () => Target): void {
         // Whoever may unbind each of the apps may unbind them all at once.
         expect(verdict(await as(ann, 'DELETE', `${path}?unbindall=true`))).toEqual([403, 'access.denied']);
         expect((await as(bob, 'DELETE', `${path}/${bob.app}?force=false&noRestart=false`)).status).toBe(200);
-        const told = await as(ann, 'PUT', `${path}/apps/${ann.app}?noRestart=true`);
-        const lines = told.text
+        const reported = await as(ann, 'PUT', `${path}/apps/${ann.app}?noRestart=true`);
+        const lines = reported.text
           .trim()
           .split('\n')
           .map((line) => (JSON.parse(line) as { Message: string }).Message);
-        expect([told.status, told.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
+        expect([reported.status, reported.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
         expect(lines.join('')).toMatch(/is now bound to the app[^]*\n- [A-Z0-9_]+\n/);
         // Without `unbindall` the answer names the apps in one line; with `false` its status is that of an error.
         const asked = await as(ann, 'DELETE', path);

@@ -258,7 +258,7 @@ const OF_PEOPLE: readonly Action[] = [
 
 const OF_THE_PLATFORM: readonly Action[] = [
   {
-    ...{ at: '/alerts', button: 'Send a test to everybody who is told', sends: 'POST /alerts/test' },
+    ...{ at: '/alerts', button: 'Send a test to all receivers', sends: 'POST /alerts/test' },
     answer: { mailed: [], webhooks: 1 },
   },
   {

@@ -147,7 +147,7 @@ it('the platform: alerts, a pool and its teams, a platform and its definition, a
   await row(page, /app_down .* 7 minutes on/).waitFor();
   await fill(page, 'Change who gets letters', { 'E-mail addresses': 'ops@example.com' }, 'Change');
   await page.getByText('ops@example.com').waitFor();
-  await page.getByRole('button', { name: 'Send a test to everybody who is told' }).click();
+  await page.getByRole('button', { name: 'Send a test to all receivers' }).click();
   await page.getByText('Sent to ops@example.com.').waitFor();
 
   await go(page, '/pools');

@@ -133,7 +133,7 @@ describe('the dashboard', () => {
     await Promise.all([tree.dispose(), identity.dispose()]);
   });
 
-  it('tells why the first push failed where it was taught', async () => {
+  it('says why the first push failed where it was taught', async () => {
     const { page, context, faults } = await visit(browser);
     const token = await world.login();
     const identity = await createIdentity();

@@ -68,7 +68,7 @@ async function unhelpful(page: Page, path: string): Promise<string[]> {
   return found;
 }
 
-it('a viewer without rights is told on every screen what is missing, and what to do', async () => {
+it('a viewer without rights sees on every screen what is missing, and what to do', async () => {
   const { page, context, faults } = await visit(browser);
   await signIn(page, populated.world, '', STRANGER);
   const wrong: string[] = [];
@@ -92,9 +92,9 @@ it.each(Object.entries(ANSWERS))('in place of the server answers %s: every scree
   const wrong: string[] = [];
   for (const path of Object.keys(screens(populated))) {
     await show(page, path);
-    const isTold = (await page.locator('#main [role="alert"]').count()) > 0;
+    const isReported = (await page.locator('#main [role="alert"]').count()) > 0;
     const asksNothing = /^\/(?:new|why|no\/such\/screen)$|terminal/.test(path);
-    if (!isTold && !asksNothing) wrong.push(`${path} says nothing`);
+    if (!isReported && !asksNothing) wrong.push(`${path} says nothing`);
     wrong.push(...(await unhelpful(page, path)));
   }
   expect(wrong).toEqual([]);

@@ -57,7 +57,7 @@ async function disk(freeBytes: number): Promise<void> {
 
 const subjects = (): string[] => letters.map(({ subject }) => subject);
 
-it('a disk that fills up is told by letter and to webhooks, and so is that it has room again', async () => {
+it('a disk that fills up is reported by letter and to webhooks, and so is that it has room again', async () => {
   const hook = await world.useCases.webhooks.add(ADMIN, {
     ...{ scope: 'platform', owner: '', url: 'https://hooks.example.com/in' },
     kinds: ['alert.firing', 'alert.resolved'],
@@ -100,7 +100,7 @@ it('a letter that nobody takes is sent with the next look, once', async () => {
   expect(subjects()).toEqual(['[Tancho] alert: disk_low of the server']);
 });
 
-it('an address that no server takes keeps the letter from nobody, and has nobody told again', async () => {
+it('an address that no server takes keeps the letter from nobody, and has nobody reported again', async () => {
   await world.createApp('shop');
   await world.deploy('shop');
   const rules = { disk_low: { minutes: 0 }, app_down: { minutes: 0 } };
@@ -131,7 +131,7 @@ it('a letter that nobody has taken for a day is given up', async () => {
   expect(letters).toEqual([]);
 });
 
-it('an app none of whose units is started is told of, with the app', async () => {
+it('an app none of whose units is started is reported, with the app', async () => {
   await world.createApp('shop');
   await world.deploy('shop');
   await world.useCases.alerts.change(ADMIN, { mail: [OPS], rules: { app_down: { minutes: 0 } } });
@@ -213,7 +213,7 @@ const BREAKS: Readonly<Record<AlertRuleName, (series: AppSeries) => Promise<Brok
   },
 };
 
-it.each(ALERT_RULES)('%s: is told once when it begins, and once when it is over', async (rule) => {
+it.each(ALERT_RULES)('%s: is reported once when it begins, and once when it is over', async (rule) => {
   await world.createApp('shop');
   await world.deploy('shop');
   await disk(500);

@@ -248,7 +248,7 @@ it('of twenty apps to one instance at once are twenty, each with one restart', a
   await expectSoundServices(world);
 });
 
-it('tell the provider of units that come and go', async () => {
+it('inform the provider of units that come and go', async () => {
   await deployed('shop');
   await create('one');
   await bind('one', 'shop');
@@ -260,7 +260,7 @@ it('tell the provider of units that come and go', async () => {
   await expectSoundServices(world);
 });
 
-it('take back the unit that a provider was told of on the way', async () => {
+it('take back the unit that a provider learned of on the way', async () => {
   await deployed('shop');
   await create('one');
   world.machine.endpoint.isOld = true;

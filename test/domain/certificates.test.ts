@@ -169,8 +169,8 @@ describe('an attempt', () => {
     world.authority.fault = () => null;
     await world.upkeep.round();
     expect(await only(world)).toMatchObject({ state: 'issued', cause: null, problem: '', failures: 0 });
-    const told = await world.store.deliveries(EVERYTHING.id, 10);
-    expect(told.map(({ kind, body }) => [kind, body.includes('ca.test says: no')])).toEqual([
+    const reported = await world.store.deliveries(EVERYTHING.id, 10);
+    expect(reported.map(({ kind, body }) => [kind, body.includes('ca.test says: no')])).toEqual([
       ['certificate.failing', true],
     ]);
   });

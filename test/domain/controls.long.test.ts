@@ -186,17 +186,21 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
 
   it('bring requests to what another one has just started', async () => {
     const [one, two] = [await control('one'), await control('two')];
-    const told = async (router: Router | undefined) =>
+    const reported = async (router: Router | undefined) =>
       (await router?.table())?.routes.flatMap(({ targets }) => targets.map(({ unit }) => unit));
     await one.createApp('shop');
     await one.deploy('shop');
     const [unit] = await machine.store.units('shop');
-    await until(async () => (await told(routers[1]))?.join() === unit?.id, { what: 'the other router to be told' });
+    await until(async () => (await reported(routers[1]))?.join() === unit?.id, {
+      what: 'the other router to be informed',
+    });
     await two.deploy('shop');
     await two.settled();
     const [next] = await machine.store.units('shop');
     expect(next?.id).not.toBe(unit?.id);
-    await until(async () => (await told(routers[0]))?.join() === next?.id, { what: 'the first router to be told' });
+    await until(async () => (await reported(routers[0]))?.join() === next?.id, {
+      what: 'the first router to be informed',
+    });
   });
 
   it('show the log of what another one does while it happens', async () => {
@@ -220,10 +224,10 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
     const building = one.faults.hold('builder.build');
     const deploy = one.deploy('shop');
     await building.reached;
-    let isTold = false;
-    news[0]?.on('cancel', () => void (isTold = true));
+    let isReported = false;
+    news[0]?.on('cancel', () => void (isReported = true));
     const cancelling = two.useCases.deploys.cancel(ANN, 'shop', '');
-    await until(() => isTold, { what: 'the first one to be told' });
+    await until(() => isReported, { what: 'the first one to be informed' });
     building.release();
     await expect(deploy).rejects.toMatchObject({ code: 'deploy.failed', details: { cause: 'cancelled' } });
     expect((await cancelling).state).toBe('cancelled');
@@ -282,7 +286,7 @@ describe('several controls', skipFor(available === null && NO_POSTGRES), () => {
     await expectSound(two);
   });
 
-  it('see that a unit which they take over has died while nobody was told of it', async () => {
+  it('see that a unit which they take over has died while nobody learned of it', async () => {
     const [one, two] = [await control('one'), await control('two')];
     await one.createApp('shop');
     await one.deploy('shop');

@@ -97,7 +97,7 @@ describe('deploys of one app by way of two controls', skipFor(available === null
     );
   });
 
-  it('a newer push takes the place of one that waits on the other, and both are told', async () => {
+  it('a newer push takes the place of one that waits on the other, and both are informed', async () => {
     const [one, other] = await two();
     const build = one.faults.hold('builder.build');
     const first = push(one);
@@ -125,7 +125,7 @@ describe('deploys of one app by way of two controls', skipFor(available === null
     expect(await servingCommit()).toBe(second.commit);
   });
 
-  it('one whose place was taken does not begin, also when nobody could tell it', async () => {
+  it('one whose place was taken does not begin, also when nobody could reach it', async () => {
     const [one, other] = await two();
     let builds = 0;
     other.faults.on('builder.build', () => void (builds += 1));
@@ -193,9 +193,9 @@ describe('deploys of one app by way of two controls', skipFor(available === null
     const first = push(one);
     await build.reached;
     const removing = other.remove('shop');
-    let isTold = false;
-    news[0]?.on('cancel', () => void (isTold = true));
-    await until(() => isTold, { what: 'the first one to be told' });
+    let isReported = false;
+    news[0]?.on('cancel', () => void (isReported = true));
+    await until(() => isReported, { what: 'the first one to be informed' });
     build.release();
     expect(await first.end).toBe('cancelled');
     await removing;

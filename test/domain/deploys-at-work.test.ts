@@ -192,7 +192,7 @@ describe('a cancelled deploy', () => {
 });
 
 describe('a newer push of the same branch', () => {
-  it('takes the place of one that waits, and both are told', async () => {
+  it('takes the place of one that waits, and both are informed', async () => {
     await start();
     const build = world.faults.hold('builder.build');
     const first = causeOf(push('shop', {}));
@@ -235,7 +235,7 @@ describe('a newer push of the same branch', () => {
   });
 });
 
-it('tells the pusher what data the running units take with them', async () => {
+it('shows the pusher what data the running units take with them', async () => {
   await start();
   const { provisioner } = world.parts;
   const lines: string[] = [];

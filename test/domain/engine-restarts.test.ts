@@ -97,7 +97,7 @@ it('while it waits, the diagnosis says what its engine says', async () => {
   await back(1);
 });
 
-it('what died and came back while control was away is told, and routed where it is', async () => {
+it('what died and came back while control was away is reported, and routed where it is', async () => {
   const { id } = await unit();
   world.crash();
   await world.machine.elsewhere.kill(id);
@@ -109,7 +109,7 @@ it('what died and came back while control was away is told, and routed where it 
   expect(await logged()).toContain('while the platform was away; it was started again meanwhile');
 });
 
-it('what its engine has started elsewhere while nobody looked after it, with no death to tell, is routed where it is', async () => {
+it('what its engine has started elsewhere while nobody looked after it, with no death to report, is routed where it is', async () => {
   const before = await unit();
   world.crash();
   const entry = world.machine.elsewhere.entries.get(before.id);

@@ -34,7 +34,7 @@ it('of an app that is stopped nobody says that it serves', async () => {
   await expect(startStop.start(ANN, 'shop', '', say)).rejects.toThrow(/Nothing has changed: the app stays stopped\.$/);
 });
 
-it('a full disk is told as one, of a deploy and of any other change', async () => {
+it('a full disk is reported as one, of a deploy and of any other change', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
   const undo = world.faults.on('builder.build', () => Promise.reject(full));
   await expect(world.deploy('shop', {}, { say })).rejects.toMatchObject({ details: { cause: 'disk_full' } });
@@ -66,7 +66,7 @@ it('a commit whose answer was lost on its way is a commit: what serves is left a
   await expectSound(world);
 });
 
-it('the code of a deploy stays as long as nobody can tell whether it serves', async () => {
+it('the code of a deploy stays as long as nobody can say whether it serves', async () => {
   const { store, artifacts } = world.machine;
   const away = (): never => {
     throw new Error('the store is away');

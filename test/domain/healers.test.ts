@@ -206,7 +206,7 @@ it('run by themselves: what is seen twice is healed, what throws code away only 
   await own.close();
 });
 
-it('put in order what is about the apps of a user, and tell of nothing else', async () => {
+it('put in order what is about the apps of a user, and report nothing else', async () => {
   const { healers } = world.useCases;
   const { artifacts } = world.machine;
   for (const app of ['shop', 'stray']) artifacts.kept.set(`${app}/forgotten`, { app });

@@ -58,7 +58,7 @@ async function untilBack(exits: number): Promise<void> {
   });
 }
 
-it('a unit that hangs is found by connections that nobody accepts, and replaced; the reason is told', async () => {
+it('a unit that hangs is found by connections that nobody accepts, and replaced; the reason is reported', async () => {
   await world.deploy('shop');
   const { id } = await unit();
   await rounds(2);

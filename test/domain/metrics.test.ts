@@ -78,7 +78,7 @@ it('count the lines of the log, each in the step in which it was written', async
   expect(await last()).toMatchObject({ logLines: 0 });
 });
 
-it('tell answers by the class of their status, and how long they took', async () => {
+it('count answers by the class of their status, and how long they took', async () => {
   await sample();
   await ask(4);
   await world.useCases.startStop.stop(ANN, 'shop', '', () => {});
@@ -240,7 +240,7 @@ it('are kept for hours, days and a year, within a bound for each app', async () 
   }
 });
 
-it('are told in so few steps that a page can show them', () => {
+it('are reported in so few steps that a page can show them', () => {
   const point = (atMs: number, n: number) => ({ atMs, values: { ...ROW, ...NONE, requests: n, p99Ms: n, samples: 1 } });
   const points = Array.from({ length: 10 }, (_, n) => point(n * 10, n));
   const { stepMs, points: few } = thinned(points, 10, 4);
@@ -270,7 +270,7 @@ it('are kept in a ring: the newest replaces the oldest', () => {
   expect(read(0, 85)).toEqual([[80, 8]]);
 });
 
-it('are told by the minute where they reach back far: means of levels, sums of counts', () => {
+it('are reported by the minute where they reach back far: means of levels, sums of counts', () => {
   const series = new AppSeries();
   const from = Date.parse('2026-03-04T05:00:00Z');
   for (let n = 0; n < 12; n++)
@@ -319,7 +319,7 @@ it('are counters and gauges for Prometheus, of a bounded number of apps', () => 
   expect(bounded).toContain('tancho_app_units{app=""} 500');
 });
 
-it('of the platform itself tell which deploys ended, and why, and how long the store took', async () => {
+it('of the platform itself say which deploys ended, and why, and how long the store took', async () => {
   await expect(world.deploy('shop', { failure: 'build_failed' })).rejects.toMatchObject({ code: 'deploy.failed' });
   const text = await world.useCases.metrics.prometheus(ADMIN);
   expect(text).toContain('tancho_deploys_total{state="done",cause=""} 1');

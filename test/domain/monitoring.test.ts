@@ -76,7 +76,7 @@ it('the platform says how full its disk is, which deploys go on, and how long it
   expect(text).toContain('tancho_audit_rows 1\n');
 });
 
-it('admins are told how the platform itself is: what it is made with, what waits, how full its disk is', async () => {
+it('admins learn how the platform itself is: what it is made with, what waits, how full its disk is', async () => {
   world.machine.probe.space = { freeBytes: 7_000, totalBytes: 9_000, freeFiles: 8, totalFiles: 10 };
   await expect(world.useCases.health.report(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   await world.createApp('shop');

@@ -37,7 +37,7 @@ async function appThat(answers: Answers): Promise<DomainWorld> {
   return world;
 }
 
-async function told(answers: Answers): Promise<{ readonly said: string; readonly warning: string }> {
+async function reported(answers: Answers): Promise<{ readonly said: string; readonly warning: string }> {
   const world = await appThat(answers);
   const lines: string[] = [];
   const { id } = await world.deploy('shop', {}, { say: (line) => lines.push(line) });
@@ -102,7 +102,7 @@ describe('a push is warned', () => {
     ['of a connection that is cut', { '/': (answer) => answer.destroy() }, /closed the connection/, /log/],
     ['of no answer', { '/': () => {} }, /given no answer within 2 seconds/, /log/],
   ])('%s', async ([, answers, text, hint]) => {
-    const { said, warning } = await told(answers);
+    const { said, warning } = await reported(answers);
     expect(warning).toMatch(text);
     expect(said).toContain('-----> Release 1 serves at http://shop.apps.test');
     expect(said).toContain(` !     ${warning}`);
@@ -131,7 +131,7 @@ describe('a push is not warned', () => {
       { '/': (answer) => answer.writeHead(200, { 'content-type': 'text/event-stream' }).write('a') },
     ],
   ])('%s', async ([, answers]) => {
-    const { said, warning } = await told(answers);
+    const { said, warning } = await reported(answers);
     expect(warning).toBe('');
     expect(said).toBe('-----> Release 1 answers at http://shop.apps.test');
   });
@@ -139,7 +139,7 @@ describe('a push is not warned', () => {
 
 it('is asked as a visitor asks: by its own name, with what its address begins with', async () => {
   const hosts: string[] = [];
-  await told({ '/': (answer, host) => hosts.push(host) && answer.end('hello') });
+  await reported({ '/': (answer, host) => hosts.push(host) && answer.end('hello') });
   expect(hosts).toEqual(['shop.apps.test']);
 });
 

@@ -59,7 +59,7 @@ it('a move pushes what serves, and units get its name with the digest; later rel
   await expectSound(world);
 });
 
-it('a deploy tells what is pushed; a registry that is away fails it, and what serves goes on', async () => {
+it('a deploy says what is pushed; a registry that is away fails it, and what serves goes on', async () => {
   await world.deploy('shop');
   await move('far');
   const lines: string[] = [];

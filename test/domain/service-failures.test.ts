@@ -78,7 +78,7 @@ it('what cannot be undone for long keeps nothing newer waiting', async () => {
   await until(async () => (await left()) === 0, { what: 'the second to be undone soon' });
 });
 
-it('a provider that is not ready is told of in the words of what was asked', async () => {
+it('a provider that is not ready is reported in the words of what was asked', async () => {
   world.faults.on('endpoint.remove', () => {
     throw new EndpointFailure('precondition_failed', 'Not now.', { mayHaveHappened: false, status: 412 });
   });
@@ -96,13 +96,13 @@ it('a provider that is not ready is told of in the words of what was asked', asy
   });
 });
 
-it('a provider that was away at first is told of the units that have gone, too', async () => {
+it('a provider that was away at first learns of the units that have gone, too', async () => {
   const units = (): string[] =>
     [...world.machine.endpoint.instances.values()].flatMap(({ bindings }) =>
       [...bindings.values()].flatMap((binding) => [...binding.units]),
     );
   await bind();
-  await until(async () => units().length === 1, { timeoutMs: WAIT_MS, what: 'the unit to be told of' });
+  await until(async () => units().length === 1, { timeoutMs: WAIT_MS, what: 'the unit to be reported' });
   const untold: string[] = [];
   world.faults.on('endpoint.unbindUnit', () => {
     untold.push('asked');

@@ -64,7 +64,7 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = []): P
   });
 }
 
-it('are ended and started anew when they hold more than they may, and whoever looks is told why', async () => {
+it('are ended and started anew when they hold more than they may, and whoever looks learns why', async () => {
   await (await watch({ free: 5_000, shop: 1_001, blog: 999 })).look();
   const { lastExit } = await unitOf('shop');
   expect(lastExit).toMatchObject({ outgrown: true, reason: expect.stringContaining('1001 MiB') as string });

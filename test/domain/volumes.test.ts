@@ -230,7 +230,7 @@ describe('sizes', () => {
     expect(view.volume.maxBytes).toBe(LIMIT * 2);
   });
 
-  it('a full volume is told in the app, the diagnosis and once in the log, until it holds less', async () => {
+  it('a full volume is reported in the app, the diagnosis and once in the log, until it holds less', async () => {
     await create('a', { maxBytes: 100 });
     await world.deploy('shop');
     const problems = async () => (await world.useCases.apps.info(ANN, 'shop')).problems;
@@ -243,8 +243,8 @@ describe('sizes', () => {
       expect.stringMatching(/^The volume a is full: .* tancho volume update a --size/),
     ]);
     expect((await world.useCases.diagnoses.ofApp(ANN, 'shop')).notes).toEqual(await problems());
-    const told = await world.machine.logStore.query({ app: 'shop', lines: 100 });
-    expect(told.filter(({ message }) => message.includes('is full'))).toHaveLength(1);
+    const reported = await world.machine.logStore.query({ app: 'shop', lines: 100 });
+    expect(reported.filter(({ message }) => message.includes('is full'))).toHaveLength(1);
     await volumes().update(ANN, 'shop', 'a', { maxBytes: 200 });
     await world.parts.volumeWatch.look();
     expect(await problems()).toEqual([]);
@@ -273,14 +273,14 @@ describe('sizes', () => {
     sizes.set('shop/a', 99);
     await world.parts.volumeWatch.look();
     expect([...restricted]).toEqual([]);
-    const told = (await world.machine.logStore.query({ app: 'shop', lines: 100 })).map(({ message }) => message);
+    const reported = (await world.machine.logStore.query({ app: 'shop', lines: 100 })).map(({ message }) => message);
     for (const text of [
       /its volume a holds .* is read-only/,
       /^The volume a is read-only/,
       /has room again.*app restart -a shop/,
     ])
       expect(
-        told.filter((message) => text.test(message)),
+        reported.filter((message) => text.test(message)),
         String(text),
       ).toHaveLength(1);
     await until(async () => (await exits()).length === 2, { what: 'the units' });

@@ -23,7 +23,7 @@ async function states(): Promise<string[]> {
   ];
 }
 
-it('one that fails does not keep the first release from serving; it is told, tried again, and told until it is well', async () => {
+it('one that fails does not keep the first release from serving; it is reported, tried again, and reported until it is well', async () => {
   const processes = { web: 'serve', worker: 'print no queue; exit 3' };
   await world.deploy('shop', { processes }, { say });
   expect(said.join('\n')).toMatch(/ !     The process.* ended with code 3/);

@@ -27,7 +27,7 @@ async function mailSystem() {
 
 mailerConformance('sendmail', mailSystem);
 
-it('a program that is not there is told', async () => {
+it('a program that is not there is reported', async () => {
   const mailer = createSendmailMailer({ program: '/nowhere/sendmail', from: 'tancho@example.com' });
   const sending = mailer.send({ to: 'ann@example.com', subject: 's', text: 'secret\n' });
   await expect(sending).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 /** Of deploys of others, before and, at least, during. */
 const ROUNDS = 10;
 const LONG_MS = 300_000;
-const TOLD = /[^"]*(?:holds too much on the disk|used more memory than it may)[^"]*/g;
+const REPORTED = /[^"]*(?:holds too much on the disk|used more memory than it may)[^"]*/g;
 const WHY_ENDED = /held too much on the disk|used more memory|did not start/;
 const WHOLE_MS = 1_500_000;
 
@@ -25,7 +25,7 @@ function integrityOf(file: string): unknown {
 }
 
 it(
-  'takes nothing from the others, and all are told',
+  'takes nothing from the others, and all are informed',
   async (context) => {
     const neighbours = await Neighbours.open();
     if (typeof neighbours === 'string') return context.skip(neighbours);
@@ -44,18 +44,18 @@ it(
       // What follows looks at the greedy app again and again, which others notice, too.
       const lateLoad = await neighbours.ask();
       let isOver = false;
-      const told = new Set<string>();
+      const reported = new Set<string>();
       // What it prints itself pushes that out of its log, sooner or later.
       const reading = (async () => {
         while (!isOver) {
           // Which of its greeds ends it first depends on the machine.
           const answer = await world.api('GET', '/apps/greedy/log?lines=50&source=tancho', { token }).catch(() => null);
-          for (const [line] of answer?.text.matchAll(TOLD) ?? []) told.add(line);
+          for (const [line] of answer?.text.matchAll(REPORTED) ?? []) reported.add(line);
         }
       })();
       const deadline = Date.now() + LONG_MS;
-      const isTold = (): boolean => told.size > 0 || process.env['TANCHO_TEST_GREEDS'] !== undefined;
-      for (let round = 2 * ROUNDS + 1; !isTold() && Date.now() < deadline; round += 1)
+      const isReported = (): boolean => reported.size > 0 || process.env['TANCHO_TEST_GREEDS'] !== undefined;
+      for (let round = 2 * ROUNDS + 1; !isReported() && Date.now() < deadline; round += 1)
         await neighbours.deploysOfOthers(round);
       // It is started again and again, and has a word of its last end in between.
       await until(async () => WHY_ENDED.test((await world.cli(['app', 'info', '-a', 'greedy'])).stdout), {
@@ -70,11 +70,11 @@ it(
         `20 others: p99 ${before.latencyMs.p99} ms before, ${during.latencyMs.p99} ms beside a greedy app (${GREEDS.join(' ')}); ` +
           `median ${before.latencyMs.median} and ${during.latencyMs.median}, longest ${before.latencyMs.longest} and ${during.latencyMs.longest}; ` +
           `${before.requests} and ${during.requests} requests, ${ROUNDS} rounds of deploys each in ${before.seconds} and ${during.seconds} s, and ${late.requests} after that; ` +
-          `the load itself late by ${before.ownLatenessMs} and ${during.ownLatenessMs} ms; told: ${[...told].join(' | ')}`,
+          `the load itself late by ${before.ownLatenessMs} and ${during.ownLatenessMs} ms; reported: ${[...reported].join(' | ')}`,
       );
       const edgeSays = await readFile(path.join(world.home, 'edge', 'edge.log'), 'utf8');
       expect([...during.failures, ...late.failures], edgeSays).toEqual([]);
-      expect(told.size, 'what the app was told').toBeGreaterThan(0);
+      expect(reported.size, 'what the app reports').toBeGreaterThan(0);
       expect(shown.stdout).toMatch(/^greedy /m);
       for (const app of CALM) expect((await world.fetchApp(app)).status, app).toBe(200);
       await world.end('SIGINT');

@@ -40,7 +40,7 @@ async function processorMs(pid: number): Promise<{ loop: number; all: number }> 
 }
 
 it('leaves the event loop to the API, and the log to others', async (context) => {
-  if (process.platform !== 'linux') return context.skip('the processor time of threads is told by Linux only');
+  if (process.platform !== 'linux') return context.skip('the processor time of threads is reported by Linux only');
   const one = (world = await startWorld({ env: { TANCHO_LOGS_BYTES_PER_APP: '1G' } }));
   const token = await one.login();
   const code = await archive({ ...nodeApp(''), 'server.js': PRINTER });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { runAsOrdinaryUser, whyNoRootlessNetworks } from '../support/ordinary-user.ts';
 import { skipFor } from '../support/skips.ts';
 
-const ROUNDS = 20;
+const ROUNDS = 100;
 const SCRIPT = join(import.meta.dirname, '../support/rootless-takeover.ts');
 
 it(

@@ -110,7 +110,7 @@ async function deploysOfSlow(): Promise<{ State: string; Cause: string }[]> {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a command and open requests', (signal) => {
-  it('ends the server soon, and tells everybody', async () => {
+  it('ends the server soon, and informs everybody', async () => {
     const mine = await processesOf(world.home);
     const busy = await makeBusy();
     // While the apps live on their open requests are given time to end, which is not what this is about.

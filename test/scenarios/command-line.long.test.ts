@@ -58,7 +58,7 @@ function git(args: readonly string[], more: Record<string, string> = {}): Promis
 }
 
 describe('a newcomer', () => {
-  it('is told what to do first', async () => {
+  it('learns what to do first', async () => {
     expect(await refused(['app', 'list'])).toContain('tancho login');
     expect(await refused(['login', 'http://127.0.0.1:1', '--email', EMAIL], 2)).toContain('standard input');
   });

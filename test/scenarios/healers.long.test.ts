@@ -51,7 +51,7 @@ const exists = (...parts: string[]): Promise<boolean> =>
   );
 
 /** As anything that found the edge's socket could. */
-async function tellEdge(table: object): Promise<void> {
+async function sendToEdge(table: object): Promise<void> {
   const socket = net.connect(path.join(world.home, 'run', 'edge.sock'));
   try {
     const answered = new Promise((resolve, reject) => socket.once('data', resolve).once('error', reject));
@@ -72,7 +72,7 @@ it('all is in order at first', async () => {
 it('routes that point nowhere are put right', async () => {
   const version = Date.now() + 1_000_000_000;
   const route = { app: 'shop', hosts: ['shop.localhost'], note: '' };
-  await tellEdge({ version, routes: [{ ...route, targets: [{ unit: 'gone', host: '127.0.0.1', port: 9 }] }] });
+  await sendToEdge({ version, routes: [{ ...route, targets: [{ unit: 'gone', host: '127.0.0.1', port: 9 }] }] });
   const waiting = world.fetchApp('shop');
   await heals('routes', 'app:shop');
   expect((await waiting).text).toBe('open');

@@ -65,15 +65,15 @@ const run = async (app: string, command: string) =>
   world.api('POST', `/apps/${app}/run?once=true`, { token, body: command, headers: { 'content-type': 'text/plain' } });
 
 describe('an image', () => {
-  it('is pulled, answers, and is told what every app is told', async (context) => {
+  it('is pulled, answers, and has what every app has', async (context) => {
     if (why !== '') context.skip(why);
     await create('shop');
     const facts = `{ /busybox id -u; pwd; /busybox env; } > /www/facts; ${SERVE}`;
     const config = { Env: ['GREETING=of the image', 'OTHER=kept'], WorkingDir: '/srv/data', User: '4711' };
     const { digest } = registry.addImage('team/shop', '1', image('one', facts, config));
     await world.api('POST', '/apps/shop/env', { token, body: JSON.stringify({ GREETING: 'of the app' }) });
-    const told = await deploy('shop', 'team/shop:1');
-    expect(told).toMatch(/Pulling [^]*2 layers[^]*Layer 2 of 2[^]*web shop\/0 is up[^]*answers at[^]*\nOK\n$/);
+    const reported = await deploy('shop', 'team/shop:1');
+    expect(reported).toMatch(/Pulling [^]*2 layers[^]*Layer 2 of 2[^]*web shop\/0 is up[^]*answers at[^]*\nOK\n$/);
     expect(await served('shop')).toBe('one');
     const seen = (await served('shop', '/facts')).split('\n');
     expect(seen.slice(0, 2)).toEqual(['4711', '/srv/data']);
@@ -134,18 +134,18 @@ describe('an image', () => {
     expect(none.stdout + none.stderr).toContain('There is no shell in the image');
   });
 
-  it('that listens on a port of its own is served there, or told what to do where networks are shared', async (context) => {
+  it('that listens on a port of its own is served there, or reported what to do where networks are shared', async (context) => {
     if (why !== '') context.skip(why);
     const before = await served('shop');
     const fixed = 'exec /busybox httpd -f -p 34567 -h /www';
     registry.addImage('team/fixed', '1', image('fixed', fixed, { ExposedPorts: { '34567/tcp': {} } }));
     await create('fixed');
-    const told = await deploy('fixed', 'team/fixed:1');
+    const reported = await deploy('fixed', 'team/fixed:1');
     if (world.output().includes('networks: own')) {
-      expect(told).toContain('web fixed/0 is up on port 34567');
+      expect(reported).toContain('web fixed/0 is up on port 34567');
       expect(await served('fixed')).toBe('fixed');
     } else {
-      expect(told).toMatch(/Deploy failed \(wrong_port\)[^]*exposes port 34567[^]*listen on \$PORT/);
+      expect(reported).toMatch(/Deploy failed \(wrong_port\)[^]*exposes port 34567[^]*listen on \$PORT/);
     }
     registry.addImage('team/missing', '1', { ...image('x'), config: { Cmd: ['/nothing'] } });
     expect(await deploy('shop', 'team/missing:1')).toMatch(/Deploy failed \(exited\)[^]*\/nothing/);

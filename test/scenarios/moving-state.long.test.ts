@@ -107,7 +107,7 @@ describe('an installation', skipFor(database === null && NO_POSTGRES), () => {
   it('moves to PostgreSQL by one command: no request fails, no line is missing, all is there, and the process is the same', async () => {
     const set = await world.api('POST', '/apps/shop/env', { token, body: '{"GREETING":"hello"}' });
     expect(set.status, set.text).toBe(200);
-    const hook = JSON.stringify({ name: 'told', url: 'https://hooks.example.com/', events: ['deploy.done'] });
+    const hook = JSON.stringify({ name: 'moved', url: 'https://hooks.example.com/', events: ['deploy.done'] });
     await world.api('POST', '/webhooks', { token, body: hook });
     const [before, pid] = [await seen(), world.pid];
     await underLoad(async (load) => {

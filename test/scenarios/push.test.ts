@@ -62,7 +62,7 @@ it('a push that goes wrong is refused, says why, and the old version still serve
   await work.commit();
   const pushed = await work.push(sshUrl(world, 'exits'));
   expect(pushed.code).not.toBe(0);
-  for (const told of ['my last words', 'Deploy failed (exited)', 'still serving'])
-    expect(pushed.stderr).toContain(told);
+  for (const reported of ['my last words', 'Deploy failed (exited)', 'still serving'])
+    expect(pushed.stderr).toContain(reported);
   expect((await world.fetchApp('exits')).text).toBe('good');
 });

@@ -91,10 +91,10 @@ it('is what another one has settled meanwhile', async () => {
   const argv = [join(clone, 'scripts/node'), '--print', '1'];
   const child = spawn(join(clone, 'bin/sh'), argv, { env: { PATH: join(clone, 'bin') }, stdio: 'pipe' });
   const ended = once(child, 'close');
-  let told = '';
+  let reported = '';
   for await (const bytes of child.stderr) {
-    told += String(bytes);
-    if (told.includes('Waiting')) break;
+    reported += String(bytes);
+    if (reported.includes('Waiting')) break;
   }
   await symlink(process.execPath, join(clone, '.runtime/node'));
   await rm(lock);

@@ -110,7 +110,7 @@ it('leaves nothing half-done when it is killed while the app restarts', async ()
   expect(await greeting()).toBe(CANARY);
 });
 
-it('tells nobody what the provider gave, but the app', async () => {
+it('shows nobody what the provider gave, but the app', async () => {
   const shown = [
     await ok('GET', '/services'),
     await ok('GET', '/services/db'),

@@ -126,7 +126,7 @@ it('leaves plain HTTP to who offers another protocol', async () => {
   ).toBe(200);
 });
 
-it('works from the command line, with and without a terminal, and tells its exit code', async () => {
+it('works from the command line, with and without a terminal, and reports its exit code', async () => {
   const piped = await world.cli(['app', 'shell', '-a', 'shop'], { input: 'echo "pi"ped $TANCHO_APP; exit 4\n' });
   expect([piped.code, piped.stdout], piped.stderr).toEqual([4, expect.stringContaining('piped shop')]);
   const ended = await world.cli(['app', 'shell', '-a', 'shop'], { input: 'true\n' });

@@ -74,7 +74,7 @@ it('deploys a directory, shows the difference to the one before, and goes back',
   expect(await served()).toBe('one');
 });
 
-it('tells why an upload cannot be deployed, and what serves goes on', async () => {
+it('says why an upload cannot be deployed, and what serves goes on', async () => {
   const before = await served();
   const bare = await directory('bare', { 'README.md': 'nothing to run\n' });
   const ran = await world.cli(['deploy', bare, '-a', 'shop']);

@@ -94,7 +94,7 @@ export function overHttp2({ port, host, connections }: HttpClient & { readonly c
   };
 }
 
-const UNSENT = new Error('The session was told to end before the request was sent.');
+const UNSENT = new Error('The session was asked to end before the request was sent.');
 
 /** As clients do: what was refused unprocessed is asked again over another connection (RFC 9113 section 8.7). */
 function isUnsent({ rstCode }: ClientHttp2Stream): boolean {

@@ -32,8 +32,8 @@ async function create(world: World, token: string, app: string): Promise<void> {
 }
 
 async function deploy(world: World, token: string, app: string, code: Buffer): Promise<void> {
-  const told = await deployArchive(world, token, app, code);
-  if (!/\nOK\n$/.test(told)) throw new Error(`deploying ${app}: ${told}`);
+  const reported = await deployArchive(world, token, app, code);
+  if (!/\nOK\n$/.test(reported)) throw new Error(`deploying ${app}: ${reported}`);
 }
 
 /** Of whom the builds take turns with those of the others. */

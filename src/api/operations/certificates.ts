@@ -57,7 +57,7 @@ export const certificateOperations: readonly Operation[] = [
   json({
     id: 'certificates.renew',
     section: null,
-    summary: 'Ask for a certificate now, and tell what came of it.',
+    summary: 'Ask for a certificate now, and say what came of it.',
     method: 'POST',
     path: '/certificates/:name/renew',
     access: 'user',

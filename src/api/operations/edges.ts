@@ -52,7 +52,7 @@ export const edgeOperations: readonly Operation[] = [
   edge({
     id: 'edges.follow',
     section: null,
-    summary: 'Follow this server as an edge, by a token of edges: a websocket over which it is told what it serves by.',
+    summary: 'Follow this server as an edge, by a token of edges: a websocket over which it learns what it serves by.',
     method: 'GET',
     path: '/edges/follow',
     access: 'public',

@@ -152,7 +152,7 @@ const bindingOperations: readonly Operation[] = [
   progress({
     id: 'instances.bind_of_service',
     section: null,
-    summary: 'Bind an instance of a service to an app; tells what is done, and in the end the names of the variables.',
+    summary: 'Bind an instance of a service to an app; says what is done, and in the end the names of the variables.',
     method: 'PUT',
     path: '/services/:service/instances/:instance/:app',
     also: ways('PUT', '/services/:service/instances/:instance/apps/:app'),

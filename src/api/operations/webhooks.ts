@@ -33,7 +33,7 @@ export const webhookOperations: readonly Operation[] = [
     id: 'webhooks.add',
     section: null,
     summary:
-      "Have what happens to an app, a team's or a user's apps told to an address; without any of them, what happens on the platform.",
+      "Have what happens to an app, a team's or a user's apps reported to an address; without any of them, what happens on the platform.",
     method: 'POST',
     path: '/webhooks',
     access: 'user',

@@ -109,7 +109,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       await expect(world.host.source('stops', commit).extract(await empty(), stop.signal)).rejects.toThrow('enough');
     });
 
-    check('tells the difference of two commits, and nothing of unknown ones', async () => {
+    check('reports the difference of two commits, and nothing of unknown ones', async () => {
       await world.host.create('diffs');
       const from = await world.push('diffs', { a: 'old\n' });
       const to = await world.push('diffs', { a: 'new\n' });

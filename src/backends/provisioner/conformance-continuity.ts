@@ -73,7 +73,7 @@ export function outputCases(s: Suite): void {
     expect((await s.readAll(unit.id)).lines).toEqual(['one', 'two', 'three']);
   });
 
-  s.test('follows output as it is written, and stops when told to', async () => {
+  s.test('follows output as it is written, and stops when asked to', async () => {
     const { unit, address } = await s.startServing();
     const stop = new AbortController();
     const seen: string[] = [];
@@ -106,7 +106,7 @@ export function restartCases(s: Suite): void {
   });
 
   s.test(
-    'tells once of a death that nobody saw',
+    'reports a death that nobody saw, once',
     async () => {
       const { unit } = await s.startServing();
       const handle = await s.provisioner.ensure(unit);
@@ -166,7 +166,7 @@ export function comebackCases(s: Suite): void {
   );
 
   s.test(
-    'starts again by itself what has ended, tells of it once, and its next life can be waited for',
+    'starts again by itself what has ended, reports it once, and its next life can be waited for',
     async () => {
       const { unit, address } = await s.startServing();
       const stop = new AbortController();
@@ -214,7 +214,7 @@ export function comebackCases(s: Suite): void {
   );
 
   s.test(
-    'tells of what has come back while control was away, and where it is, once, and not as an exit',
+    'reports what has come back while control was away, and where it is, once, and not as an exit',
     async () => {
       const { unit, address } = await s.startServing();
       const handle = await s.provisioner.ensure(unit);

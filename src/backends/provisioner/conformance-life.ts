@@ -69,7 +69,7 @@ export function startCases(s: Suite): void {
     expect((await get(again.address, '/')).status).toBe(200);
   });
 
-  s.test('tells what units use that run, and nothing of others', async () => {
+  s.test('says what units use that run, and nothing of others', async () => {
     const one = await s.startServing();
     const two = await s.startServing({ id: 'bbbbbbbbbbbb', name: 'shop/1' });
     await s.provisioner.stop(one.unit.id, 0);
@@ -160,7 +160,7 @@ export function readinessCases(s: Suite): void {
     }
   });
 
-  s.test('stops waiting when told to', async () => {
+  s.test('stops waiting when asked to', async () => {
     const unit = s.spec(s.world.commands.printAndStay);
     await s.provisioner.ensure(unit);
     const failure = await failureOf(s.provisioner.ready(unit.id, SERVES, AbortSignal.timeout(100)));
@@ -222,7 +222,7 @@ export function probeCases(s: Suite): void {
 
 /** How units end and are forgotten. */
 export function endCases(s: Suite): void {
-  s.test('stops a unit and tells of its exit once', async () => {
+  s.test('stops a unit and reports its exit once', async () => {
     const { unit, address } = await s.startServing();
     await s.provisioner.stop(unit.id, 5_000);
     // Where addresses lead on, somebody else may answer at one that is not there.
@@ -252,7 +252,7 @@ export function endCases(s: Suite): void {
     expect(await s.readAll('cccccccccccc')).toEqual({ lines: [], cursor: null });
   });
 
-  s.test('tells how a unit died', async () => {
+  s.test('says how a unit died', async () => {
     const failing = s.spec(s.world.commands.exit3, { listens: false });
     const killed = s.spec(s.world.commands.killSelf, { listens: false, id: 'bbbbbbbbbbbb' });
     await s.provisioner.ensure(failing);

@@ -86,7 +86,7 @@ it('ends a unit that it knows neither from a start nor from a handle', async () 
   await there.dispose();
 });
 
-it('tells apps of links to units of their own engine only', async () => {
+it('informs apps of links to units of their own engine only', async () => {
   const { here, there, open } = opened();
   const engines = open();
   await engines.ensure(spec('aaaaaaaaaaaa'));

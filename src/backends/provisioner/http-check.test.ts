@@ -47,7 +47,7 @@ it('a pattern is not blamed for a machine that had no time for it', () => {
 it.each([
   ['/never', /^no answer came within 0\.3 seconds$/],
   ['/hangs-up', /^it closed the connection without an answer$/],
-])('tells of %s in words for people', async (path, detail) => {
+])('reports %s in words for people', async (path, detail) => {
   const result = await checkOnce(address, { path }, { ...limits, timeoutMs: 300 });
   expect(result).toEqual({ kind: 'unreachable', detail: expect.stringMatching(detail) });
 });

@@ -170,7 +170,7 @@ export function tlsConformance(
       expect((await ask(0, 'blog.test', '/', open)).body).toBe('blog.test https');
     });
 
-    theCase('ignores an older set, takes the same one twice, and tells the one in force', async () => {
+    theCase('ignores an older set, takes the same one twice, and reports the one in force', async () => {
       await present({ certificates: [blog()] });
       const newest = { version: ++version, certificates: [certificate('newer', 'blog.test')] };
       await present(newest);

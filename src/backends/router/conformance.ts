@@ -208,9 +208,9 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect((await get('kept.test')).body).toBe('kept');
     });
 
-    theCase('tells the table that is in force', async () => {
-      const target = await unit('told');
-      const newest = table({ app: 'told', hosts: ['told.test'], targets: [target], note: '' });
+    theCase('reports the table that is in force', async () => {
+      const target = await unit('newest');
+      const newest = table({ app: 'newest', hosts: ['newest.test'], targets: [target], note: '' });
       await router.apply(newest);
       await router.apply({ version: newest.version - 1, routes: [] });
       expect(await router.table()).toEqual(newest);
@@ -237,7 +237,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect((await router.traffic('swap')).failures).toBe(0);
     });
 
-    theCase('drained: waits for a request in flight, no longer than it is told to', async () => {
+    theCase('drained: waits for a request in flight, no longer than it is asked to', async () => {
       let finish = (): void => {};
       let arrived = (): void => {};
       const inside = new Promise<void>((resolve) => (arrived = resolve));
@@ -257,7 +257,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect(await drained).toBe(0);
     });
 
-    theCase('answers 502 for a target that refuses, names the app, tells no address, and counts it', async () => {
+    theCase('answers 502 for a target that refuses, names the app, shows no address, and counts it', async () => {
       const gone = await unit('gone');
       await units.at(-1)?.stop();
       await router.apply(table({ app: 'broken', hosts: ['broken.test'], targets: [gone] }));
@@ -326,7 +326,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect((await get('ruled.test', { cookie })).status).toBe(200);
     });
 
-    theCase('tells each request of an app that asks for it, once', async () => {
+    theCase('reports each request of an app that asks for it, once', async () => {
       await router.apply(ruled({ accessLog: true }, await unit('logged')));
       const taken: AccessEntry[] = [];
       for (const path of ['/first', '/second']) await get('ruled.test', {}, path);

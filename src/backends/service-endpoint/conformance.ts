@@ -139,7 +139,7 @@ function lifeCases(test: Test): void {
     expect(provider.instanceCount()).toBe(1);
   });
 
-  test('tells facts and the status', async ({ endpoints, endpoint }) => {
+  test('reports facts and the status', async ({ endpoints, endpoint }) => {
     await endpoints.create(endpoint, INSTANCE, callOf());
     const [fact] = await endpoints.info(endpoint, INSTANCE, callOf());
     expect(fact).toEqual({ label: expect.stringMatching(/./), value: expect.stringMatching(/./) });
@@ -220,7 +220,7 @@ function failureCases(test: Test): void {
 
   test('a refusal keeps the secrets, and only a 5xx leaves open what happened', async (world) => {
     const { provider, endpoints, endpoint } = world;
-    for (const [fault, mayHaveHappened] of [['tell all', true] as const, ['say no', false] as const]) {
+    for (const [fault, mayHaveHappened] of [['say all', true] as const, ['say no', false] as const]) {
       provider.fail(fault, changing);
       const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
       expect(failure).toMatchObject({ code: 'refused', mayHaveHappened, status: mayHaveHappened ? 500 : 400 });

@@ -64,7 +64,7 @@ function registerSet(alert: Command, cli: Cli): void {
     .description('Change a rule, or who gets letters')
     .argument('[rule]', `one of ${RULES.join(', ')}`)
     .option('--threshold <number>', 'from when on it is wrong, in the unit that "tancho alert show" names')
-    .option('--minutes <number>', 'how long it lasts before anybody is told, and is over before that counts')
+    .option('--minutes <number>', 'how long it lasts before anybody is informed, and is over before that counts')
     .option('--on', 'look for it')
     .option('--off', 'do not look for it')
     .option('--mail <email...>', `who gets letters, in place of those before; "${NOBODY}" for nobody`)
@@ -122,6 +122,6 @@ function rulesText({ rules, mail }: AlertsShape): string {
     about,
   ]);
   const letters = mail.length === 0 ? 'Nobody gets letters.' : `Letters go to ${mail.join(', ')}.`;
-  const hooks = 'Webhooks are told as alert.firing and alert.resolved.';
+  const hooks = 'Webhooks get alert.firing and alert.resolved.';
   return `${table(['RULE', '', 'THRESHOLD', 'MINUTES', 'ABOUT'], rows)}\n\n${letters} ${hooks}`;
 }

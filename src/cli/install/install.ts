@@ -56,7 +56,7 @@ export function registerInstall(install: Command, cli: Cli): void {
       'docker.io/library/buildpack-deps:bookworm-scm',
     )
     .option('--login <user:password>', 'of the registry (better: TANCHO_REGISTRY_LOGIN)')
-    .option('--insecure', 'the registry has no TLS, and is told the login all the same')
+    .option('--insecure', 'the registry has no TLS, and is sent the login all the same')
     .action(async (name: string, flags: ImageFlags) => {
       const { installImage } = await import('./image.ts');
       await installImage(cli, name, flags);

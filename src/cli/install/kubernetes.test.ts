@@ -61,13 +61,13 @@ describe('the manifests', () => {
 
   it('give the rights that docs/engines.md names, and those of nodes where they are asked for', async () => {
     const page = await readFile(new URL('../../../docs/engines.md', import.meta.url), 'utf8');
-    const told = /## What the login may do\n\n([^#]+)/.exec(page)?.[1]?.replaceAll('\n', ' ') ?? '';
+    const reported = /## What the login may do\n\n([^#]+)/.exec(page)?.[1]?.replaceAll('\n', ' ') ?? '';
     const role = (await printed()).find(({ kind }) => kind === 'Role')?.['rules'] as {
       resources: string[];
       verbs: string[];
     }[];
     const rights = new Map(role.map(({ resources, verbs }) => [resources.join(), verbs.join()]));
-    for (const [, verbs = '', resources = ''] of told.matchAll(
+    for (const [, verbs = '', resources = ''] of reported.matchAll(
       /((?:`[a-z]+`(?:, | and )?)+) of ((?:`[a-z/]+`(?:, | and )?)+)/g,
     )) {
       const words = (text: string): string[] => [...text.matchAll(/`([a-z/]+)`/g)].map(([, word = '']) => word);
@@ -91,10 +91,10 @@ describe('the manifests', () => {
     [[...ARGS, '--namespace', 'A b'], 'namespace'],
     [[...ARGS, '--edges', 'some'], '--edges'],
     [[...ARGS, '--edges', 'nodes'], 'TANCHO_EDGE_TOKEN'],
-  ])('are refused without what they need: %s', async (args, told) => {
+  ])('are refused without what they need: %s', async (args, reported) => {
     const { code, err } = await world.run(args);
     expect(code).toBe(2);
-    expect(err).toContain(told);
+    expect(err).toContain(reported);
   });
 });
 
@@ -266,7 +266,7 @@ describe('in a cluster', () => {
     expect(find('deployments')).not.toBeNull();
   });
 
-  it('a login that may not is told so, with what to use instead', async () => {
+  it('a login that may not is refused, with what to use instead', async () => {
     server.faults.push({ status: 403 });
     const { code, err } = await world.run([...ARGS, '--apply', ...there]);
     expect(code).toBe(1);

@@ -33,7 +33,7 @@ const elsewhere = (): string[] => {
   return [...new Set(all.map(({ spec }) => spec.app))].sort();
 };
 
-it('moves every app of another engine, tells each, and how to return; the same again does nothing', async () => {
+it('moves every app of another engine, names each, and how to return; the same again does nothing', async () => {
   const { code, out } = await migrate('--pool', 'prod');
   expect([code, await pools(), elsewhere()]).toEqual([0, ['prod', 'prod', 'prod'], ['cart', 'shop', 'till']]);
   expect(out).toMatch(/^3 apps to move to the pool prod\.\n1\/3 cart +moved in .* s\n2\/3 shop .*\n3\/3 till/);

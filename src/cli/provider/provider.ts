@@ -48,7 +48,7 @@ function registerRedis(provider: Command, cli: Cli): void {
 
 function registerMock(provider: Command, cli: Cli): void {
   serving(provider.command('mock'), 'mock', 8430)
-    .description('Run a provider that keeps everything in memory and misbehaves as told, for tests')
+    .description('Run a provider that keeps everything in memory and misbehaves as asked, for tests')
     .addOption(
       new Option('--misbehave <rule>', 'such as bind=hang, create=fail:503, all=slow:200*3; repeatable')
         .default([])
@@ -57,7 +57,7 @@ function registerMock(provider: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-While it runs: POST /_mock {"on":"bind","do":"hang","times":1} adds a rule, DELETE /_mock takes all back, GET /_mock tells
+While it runs: POST /_mock {"on":"bind","do":"hang","times":1} adds a rule, DELETE /_mock takes all back, GET /_mock shows
 what there is and what was asked. All of them need the name and the password.`,
     )
     .action(async (flags: ServeFlags & { misbehave: string[] }) => {

@@ -34,7 +34,9 @@ interface AddOptions {
 function registerAdd(webhook: Command, cli: Cli): void {
   webhook
     .command('add')
-    .description('Have what happens told to an address, and show the secret that its signatures are checked with, once')
+    .description(
+      'Have what happens reported to an address, and show the secret that its signatures are checked with, once',
+    )
     .argument('<url>', 'such as https://hooks.example.com/tancho')
     .option(...APP_OPTION)
     .option('--team <team>', 'what happens to the apps of this team, in place of one app')

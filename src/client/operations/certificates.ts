@@ -61,7 +61,7 @@ export interface CertificatesTypes {
   };
   /** Remove an uploaded certificate. */
   'certificates.remove': { readonly params: { readonly name: string }; readonly answer: void };
-  /** Ask for a certificate now, and tell what came of it. */
+  /** Ask for a certificate now, and say what came of it. */
   'certificates.renew': {
     readonly params: { readonly name: string };
     readonly answer: {

@@ -1,6 +1,6 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface EdgesTypes {
-  /** Follow this server as an edge, by a token of edges: a websocket over which it is told what it serves by. */
+  /** Follow this server as an edge, by a token of edges: a websocket over which it learns what it serves by. */
   'edges.follow': {
     readonly query: {
       readonly name?: string | number | boolean | undefined;

@@ -10,7 +10,7 @@ export interface InstancesTypes {
     readonly body: Readonly<Record<string, string>>;
     readonly answer: Readonly<Record<string, string>>;
   };
-  /** Bind an instance of a service to an app; tells what is done, and in the end the names of the variables. */
+  /** Bind an instance of a service to an app; says what is done, and in the end the names of the variables. */
   'instances.bind_of_service': {
     readonly params: { readonly instance: string; readonly app: string; readonly service: string };
     readonly query: {

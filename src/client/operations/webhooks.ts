@@ -1,6 +1,6 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface WebhooksTypes {
-  /** Have what happens to an app, a team's or a user's apps told to an address; without any of them, what happens on the platform. */
+  /** Have what happens to an app, a team's or a user's apps reported to an address; without any of them, what happens on the platform. */
   'webhooks.add': {
     readonly body: {
       readonly url?: string | null | undefined;

@@ -22,7 +22,7 @@ export default function Alerts() {
   return (
     <>
       <Head title="Alerts">
-        <ActButton work={sendTest} look="" label="Send a test to everybody who is told">
+        <ActButton work={sendTest} look="" label="Send a test to all receivers">
           Send a test
         </ActButton>
       </Head>
@@ -44,7 +44,7 @@ async function sendTest(): Promise<void> {
   const recipients = [...mailed, ...(webhooks > 0 ? [plural(webhooks, 'webhook')] : [])];
   notify(
     recipients.length === 0
-      ? 'Nobody is told of alerts: name who gets letters, or add a webhook.'
+      ? 'Nobody gets alerts: name who gets letters, or add a webhook.'
       : `Sent to ${recipients.join(', ')}.`,
   );
 }
@@ -126,7 +126,7 @@ function ChangeRule({ rule: { name, on, minutes, threshold, unit }, changed }: {
         value={minutes}
         help="And well for as long, before it counts as over."
       />
-      <Checkbox label="Somebody is told" name="on" checked={on} />
+      <Checkbox label="Alerts are sent" name="on" checked={on} />
     </FormDialog>
   );
 }
@@ -156,7 +156,7 @@ function Mail({ mail, changed }: { mail: readonly string[]; changed: () => void 
       }
     >
       <p class="break">
-        {mail.length === 0 ? <span class="muted">Nobody. Webhooks are told all the same.</span> : mail.join(', ')}
+        {mail.length === 0 ? <span class="muted">Nobody. Webhooks get it all the same.</span> : mail.join(', ')}
       </p>
     </Card>
   );

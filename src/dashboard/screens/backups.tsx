@@ -129,14 +129,14 @@ function Alert({ from }: { from: Resource<Warned> }) {
   if (known === undefined) return <span class="muted">{from.problem.value?.message ?? '…'}</span>;
   const rule = known.rules.find(({ name }) => name === 'backup');
   const going = known.alerts.find(({ rule: name, state }) => name === 'backup' && state !== 'resolved');
-  const told = known.mail.length === 0 ? 'webhooks' : `webhooks and ${known.mail.join(', ')}`;
+  const reported = known.mail.length === 0 ? 'webhooks' : `webhooks and ${known.mail.join(', ')}`;
   return (
     <span class="row tight">
       {going !== undefined && <Status state={going.state} mood="bad" />}
       <span class="break">
         {rule?.on === true
-          ? `when one fails, or the newest is older than ${plural(rule.threshold, 'hour')}; ${told} are told`
-          : 'nobody is told'}
+          ? `when one fails, or the newest is older than ${plural(rule.threshold, 'hour')}; ${reported} get it`
+          : 'nobody is informed'}
       </span>
       <a href={`${BASE}/alerts`}>Change</a>
     </span>

@@ -37,7 +37,9 @@ export default function Webhooks() {
           {(list) =>
             list.length === 0 ? (
               <Empty title="No webhook yet" icon="webhooks">
-                <p>A webhook tells a program elsewhere what happens: deploys, units that die, a disk that fills up.</p>
+                <p>
+                  A webhook reports to a program elsewhere what happens: deploys, units that die, a disk that fills up.
+                </p>
               </Empty>
             ) : (
               <WebhookTable webhooks={list} changed={changed} />
@@ -122,7 +124,7 @@ function Add({ done, onSecret }: { done: () => void; onSecret: (secret: string) 
     <FormDialog
       title="New webhook"
       action="Create"
-      done="What happens from now on is told to it."
+      done="What happens from now on is sent to it."
       isMain
       onDone={done}
       onSubmit={add}
@@ -136,7 +138,7 @@ function Add({ done, onSecret }: { done: () => void; onSecret: (secret: string) 
         help="Only its host is shown from then on."
       />
       <Choice
-        label="What it is told of"
+        label="What it gets"
         name="about"
         options={isAdmin ? [...ABOUT, { value: 'platform', label: 'everything on the platform' }] : ABOUT}
       />

@@ -71,7 +71,7 @@ export class AlertWatch {
       }
       await this.#sendLetters(alerts, settings.mail);
     } catch (error) {
-      logger.warn({ err: error }, 'what people are to be told of could not be looked at');
+      logger.warn({ err: error }, 'the conditions of alerts could not be looked at');
     }
   }
 
@@ -107,10 +107,10 @@ export class AlertWatch {
       const isLate = now().getTime() - Date.parse(alert.resolvedAt || alert.firedAt) > TRIED_FOR_MS;
       if (isLate || addresses.every((to) => mailed.has(to))) {
         await store.transact(async (tx) => {
-          const told = (await alertsIn(tx)).map((one) =>
+          const reported = (await alertsIn(tx)).map((one) =>
             keyOf(one) === keyOf(alert) ? { ...one, isMailDue: false } : one,
           );
-          await tx.setSetting(STATES_KEY, textOf(told));
+          await tx.setSetting(STATES_KEY, textOf(reported));
         });
       }
       if (!isAnswered) return;

@@ -86,7 +86,7 @@ export function createAlerts({ store, mailer, wake, act, now }: AlertsDeps): Ale
 function nobody(): PlatformError {
   return new PlatformError(
     'alert.no_recipient',
-    'Nobody would be told: no address gets letters, and no webhook gets alerts.',
+    'Nobody would get it: no address gets letters, and no webhook gets alerts.',
     {
       hint: 'tancho alert set --mail ops@example.com, or tancho webhook add <url> --all -e alert.firing alert.resolved',
     },

@@ -13,7 +13,7 @@ export function letterOf({ rule, subject, state, message, since, resolvedAt }: A
     ...(isOver ? [`Until: ${resolvedAt}`] : []),
     '',
     'What is going on: tancho alert list',
-    'What is looked for, and who is told: tancho alert show',
+    'What is looked for, and who is informed: tancho alert show',
     '',
   ];
   return { subject: `[Tancho] ${isOver ? 'over' : 'alert'}: ${rule} of ${about}`, text: lines.join('\n') };

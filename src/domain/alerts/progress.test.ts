@@ -8,7 +8,7 @@ const SETTINGS: AlertSettings = changedAlerts(DEFAULT_ALERTS, { mail: ['ops@exam
 const DOWN = { rule: 'app_down', subject: 'shop', message: 'shop is down.' } as const;
 
 /** Looks every half minute, at what is wrong then; answers what people were notified of, by minute. */
-function told(isWrong: (minute: number) => boolean, minutes: number, settings = SETTINGS): string[] {
+function reported(isWrong: (minute: number) => boolean, minutes: number, settings = SETTINGS): string[] {
   let alerts: readonly Alert[] = [];
   const said: string[] = [];
   for (let minute = 0; minute <= minutes; minute += 0.5) {
@@ -21,23 +21,23 @@ function told(isWrong: (minute: number) => boolean, minutes: number, settings = 
 }
 
 describe('an alert', () => {
-  it('is told when it has lasted, and once more when it has been over for as long', () => {
-    expect(told((minute) => minute < 10, 30)).toEqual(['firing at 2', 'resolved at 12']);
+  it('is reported when it has lasted, and once more when it has been over for as long', () => {
+    expect(reported((minute) => minute < 10, 30)).toEqual(['firing at 2', 'resolved at 12']);
   });
 
-  it('that does not last is told to nobody', () => {
-    expect(told((minute) => minute % 3 < 1.5, 30)).toEqual([]);
+  it('that does not last is reported to nobody', () => {
+    expect(reported((minute) => minute % 3 < 1.5, 30)).toEqual([]);
   });
 
   it('that comes and goes is one, as long as it is not over for long enough', () => {
-    expect(told((minute) => minute < 3 || (minute < 20 && minute % 2 < 1), 40)).toEqual([
+    expect(reported((minute) => minute < 3 || (minute < 20 && minute % 2 < 1), 40)).toEqual([
       'firing at 2',
       'resolved at 21',
     ]);
   });
 
-  it('that comes again later is told again', () => {
-    expect(told((minute) => minute < 3 || (minute > 9 && minute < 15), 30)).toEqual([
+  it('that comes again later is reported again', () => {
+    expect(reported((minute) => minute < 3 || (minute > 9 && minute < 15), 30)).toEqual([
       'firing at 2',
       'resolved at 5',
       'firing at 11.5',
@@ -45,9 +45,9 @@ describe('an alert', () => {
     ]);
   });
 
-  it('without a wait is told at once', () => {
+  it('without a wait is reported at once', () => {
     const quick = changedAlerts(SETTINGS, { rules: { app_down: { minutes: 0 } } });
-    expect(told((minute) => minute === 1, 3, quick)).toEqual(['firing at 1', 'resolved at 1.5']);
+    expect(reported((minute) => minute === 1, 3, quick)).toEqual(['firing at 1', 'resolved at 1.5']);
   });
 
   it('of a rule that is no longer looked for is over', () => {
@@ -116,7 +116,7 @@ describe('what is wrong', () => {
     expect(found({ series: series({ restarts: 2 }) })).toEqual([]);
   });
 
-  it('is an app of whose answers too many are errors, where there are enough to tell', () => {
+  it('is an app of whose answers too many are errors, where there are enough to judge', () => {
     expect(found({ series: series({ status2xx: 94, status5xx: 6 }) })).toEqual(['error_rate shop']);
     expect(found({ series: series({ status2xx: 96, status5xx: 4 }) })).toEqual([]);
     expect(found({ series: series({ status2xx: 4, status5xx: 5 }) })).toEqual([]);

@@ -130,7 +130,7 @@ describe('a refusal', () => {
 describe('what is changed', () => {
   const changesOf = async (action: string) => (await events(action))[0]?.changes;
 
-  it('of plans, platforms, logins at registries and alerts is told before and after, and secrets never', async () => {
+  it('of plans, platforms, logins at registries and alerts is reported before and after, and secrets never', async () => {
     const { plans, registries, alerts } = world.useCases;
     await plans.create(ADMIN, {
       name: 'large',
@@ -162,7 +162,7 @@ describe('what is changed', () => {
     expect(JSON.stringify(await world.machine.store.events(1_000))).not.toContain('topsecret');
   });
 
-  it('of how the edge treats requests is told with the app', async () => {
+  it('of how the edge treats requests is reported with the app', async () => {
     await world.createApp('shop');
     await world.useCases.appEdge.change(ANN, 'shop', { sticky: true });
     expect((await changesOf('app.edge'))?.map(({ field }) => field)).toEqual(['edge']);

@@ -28,7 +28,7 @@ it('takes a certificate with its issuers and its key, in any usual form', () => 
   expect([chain, facts.names, notes, kept]).toEqual([leaf + root, ['www.example.com'], [], key]);
 });
 
-it('tells what is unusual, and takes it', () => {
+it('says what is unusual, and takes it', () => {
   expect(checkUpload(leaf, key, NOW).notes.join()).toMatch(/no issuer in it/);
   expect(checkUpload(leafOf(-80, 10) + root, key, NOW).notes.join()).toMatch(/expires on 2026-12-05/);
 });

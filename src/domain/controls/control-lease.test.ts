@@ -56,12 +56,12 @@ describe('the lock of a control', () => {
     await (await takeControlLease(store, { ...ALONE, owner: 'a', onLost: never })).release();
   });
 
-  it('that somebody else has taken is told once', async () => {
+  it('that somebody else has taken is reported once', async () => {
     const store = leases();
     let lost = 0;
     const lock = await takeControlLease(store, { ...ALONE, owner: 'a', onLost: () => void (lost += 1), ttlMs: 30 });
     store.held.set('control', { owner: 'b', token: 99, until: Date.now() + 60_000 });
-    await until(() => lost > 0, { what: 'the loss to be told' });
+    await until(() => lost > 0, { what: 'the loss to be reported' });
     await lock.release();
     expect([lost, store.held.get('control')?.owner]).toEqual([1, 'b']);
   });

@@ -23,26 +23,26 @@ afterEach(async () => {
 
 interface Seen {
   readonly controls: Controls;
-  readonly told: string[];
+  readonly reported: string[];
   failing: boolean;
 }
 
 function control(owner: string, suspectMs = 0): Seen {
-  const told: string[] = [];
+  const reported: string[] = [];
   const seen: { failing: boolean } = { failing: false };
   const controls = new Controls({
     store,
     owner,
     takeOver: async (dead) => {
-      told.push(dead);
+      reported.push(dead);
       if (seen.failing) throw new Error('the store is away');
     },
-    onDuty: async () => void told.push('on duty'),
-    onLost: () => void told.push('lost'),
+    onDuty: async () => void reported.push('on duty'),
+    onLost: () => void reported.push('lost'),
     logger: SILENT,
     timing: { ttlMs: LONG_MS, lookEveryMs: LONG_MS, suspectMs },
   });
-  return Object.assign(seen, { controls, told });
+  return Object.assign(seen, { controls, reported });
 }
 
 async function died(owner: string): Promise<number> {
@@ -58,20 +58,20 @@ async function died(owner: string): Promise<number> {
 it("the duties are one control's, until it gives them back", async () => {
   const [one, two] = [control('one'), control('two')];
   for (const { controls } of [one, two, one, two]) await controls.look();
-  expect([one.told, two.told]).toEqual([['on duty'], []]);
+  expect([one.reported, two.reported]).toEqual([['on duty'], []]);
   await one.controls.close();
   await two.controls.look();
-  expect(two.told).toEqual(['on duty']);
+  expect(two.reported).toEqual(['on duty']);
 });
 
-it('a control whose duties somebody else has is told so once', async () => {
+it('a control whose duties somebody else has is informed once', async () => {
   const one = control('one');
   await one.controls.look();
   await store.releaseLeases('one');
   await store.lease('duties', 'two', LONG_MS);
   await one.controls.look();
   await one.controls.look();
-  expect(one.told).toEqual(['on duty', 'lost']);
+  expect(one.reported).toEqual(['on duty', 'lost']);
 });
 
 it('a dead control is followed once, its leases are free, and it cannot write by its own any more', async () => {
@@ -80,7 +80,7 @@ it('a dead control is followed once, its leases are free, and it cannot write by
   const [one, two] = [control('one'), control('two')];
   await Promise.all([one.controls.look(), two.controls.look()]);
   await Promise.all([one.controls.look(), two.controls.look()]);
-  expect([...one.told, ...two.told].filter((what) => what === 'dead')).toHaveLength(1);
+  expect([...one.reported, ...two.reported].filter((what) => what === 'dead')).toHaveLength(1);
   expect(await store.lease('app:shop', 'one', LONG_MS)).not.toBeNull();
   const own = { key: 'control:dead', token };
   expect(await store.transact((tx) => tx.lostLeases([own]))).toEqual([own]);
@@ -92,7 +92,7 @@ it('one whose lease has only just ended may still renew it: a database that was 
   const one = control('one', LONG_MS);
   await one.controls.look();
   await one.controls.look();
-  expect(one.told).toEqual(['on duty']);
+  expect(one.reported).toEqual(['on duty']);
   expect(await store.renewLease({ key: 'control:late', token }, LONG_MS)).toBe(true);
 });
 
@@ -171,5 +171,5 @@ it('one that is not followed to the end is followed again', async () => {
   await died('dead');
   const two = control('two');
   await two.controls.look();
-  expect(two.told.filter((what) => what === 'dead')).toEqual(['dead']);
+  expect(two.reported.filter((what) => what === 'dead')).toEqual(['dead']);
 });

@@ -25,7 +25,7 @@ it('does not claim that an older version serves when there is none', () => {
   expect(failureReport({ ...facts, still: none }).join('\n')).toContain('Nothing of "shop" serves yet.');
 });
 
-it('tells people to fix the code only where nothing better is known', () => {
+it('asks people to fix the code only where nothing better is known', () => {
   expect(failureReport(facts).join('\n')).not.toContain('fix it');
   expect(failureReport({ ...facts, hint: '' }).join('\n')).toContain('Next: fix it, commit, push again.');
 });

@@ -17,7 +17,7 @@ function fixture() {
   return { said, kept, transcript: new Transcript({ store, deployId: 'd', pusher, redact, logger: SILENT }) };
 }
 
-it('tells the pusher and the stored log the same, without private values', async () => {
+it('writes the same to the pusher and the stored log, without private values', async () => {
   const { said, kept, transcript } = fixture();
   transcript.say('a secret');
   transcript.say('b');

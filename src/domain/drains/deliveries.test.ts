@@ -132,7 +132,7 @@ it('sends less at a time to who cannot take so much', async () => {
   expect(receiver.taken).toEqual(numbered(0, 40));
 });
 
-it('one line that is refused holds up nobody: it is counted, and the receiver is told', async () => {
+it('one line that is refused holds up nobody: it is counted, and reported to the receiver', async () => {
   const receiver = new Receiver();
   receiver.verdict = (messages) => (messages.includes('poison') ? 'refused' : null);
   await start([drain('a')], receiver);
@@ -155,7 +155,7 @@ it('to a receiver that has never taken a line nothing is lost, whatever it says'
   expect(await logStore.drainLag('a')).toBe(1);
 });
 
-it('what was removed while the receiver was away is told to it', async () => {
+it('what was removed while the receiver was away is reported to it', async () => {
   const receiver = new Receiver();
   let isAway = true;
   receiver.verdict = () => (isAway ? 'later' : null);

@@ -174,7 +174,7 @@ describe('a query', () => {
     expect(seen).toEqual([...Array.from({ length: MANY }, (_, n) => `n${n}`), 'more']);
   });
 
-  it('that is followed tells only what it searches for', async () => {
+  it('that is followed has only what it searches for', async () => {
     await append('an error');
     const { seen } = await follow({ lines: 10, source: 'web', search: 'error' });
     await untilSeen(seen, 1);

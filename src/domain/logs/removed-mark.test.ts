@@ -21,7 +21,7 @@ async function read(query: Partial<LogQuery>): Promise<string[]> {
   return found.map(({ message }) => message);
 }
 
-it('a reader who comes to the beginning is told what was removed', async () => {
+it('a reader who comes to the beginning learns what was removed', async () => {
   expect(await read({})).toEqual([MARK, 'line 5', 'line 6', 'line 7']);
   expect(await read({ lines: 4 })).toEqual([MARK, 'line 5', 'line 6', 'line 7']);
   expect(await read({ lines: 3 })).toEqual(['line 5', 'line 6', 'line 7']);
@@ -35,7 +35,7 @@ it('who asks for one source, for a unit or for a later time is not', async () =>
   expect(await read({ since: '2999-01-01T00:00:00Z' })).toEqual([]);
 });
 
-it('who goes on after a cursor is told once, where the lines would be', async () => {
+it('who goes on after a cursor sees it once, where the lines would be', async () => {
   expect(await read({ after: 'c0', lines: 2 })).toEqual([MARK, 'line 5']);
   const [mark, first] = await world.useCases.logs.query(ANN, 'shop', { lines: 2, after: 'c0' });
   expect(await read({ after: cursorOf(mark?.seq ?? 0) })).toEqual(['line 5', 'line 6', 'line 7']);

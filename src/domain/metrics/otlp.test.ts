@@ -20,7 +20,7 @@ function metricsOf(body: string): Metric[] {
 
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
-it('tells counters, gauges and histograms with their labels, units and times', () => {
+it('reports counters, gauges and histograms with their labels, units and times', () => {
   const text = [
     '# HELP tancho_app_cpu_seconds_total Processor time.',
     '# TYPE tancho_app_cpu_seconds_total counter',
@@ -67,7 +67,7 @@ it('tells counters, gauges and histograms with their labels, units and times', (
   ]);
 });
 
-it('tells all that the platform tells of itself to Prometheus', () => {
+it('gives Prometheus all that the platform counts of itself', () => {
   const counters = new PlatformCounters();
   counters.apiAnswered('apps.list', 200, 3);
   counters.deployEnded('failed', 'build_failed', { building: 100 });

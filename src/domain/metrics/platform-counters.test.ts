@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PlatformCounters } from './platform-counters.ts';
 
-it('what the platform has done is told by operation, by cause and by step, in seconds', () => {
+it('what the platform has done is reported by operation, by cause and by step, in seconds', () => {
   const counters = new PlatformCounters();
   counters.apiAnswered('apps.list', 200, 3);
   counters.apiAnswered('apps.list', 404, 40_000);

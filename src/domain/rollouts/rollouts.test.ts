@@ -251,19 +251,20 @@ describe('what is said', () => {
 });
 
 describe('an engine that keeps equal units together', () => {
-  const told = (): (string | undefined)[] => [...world.machine.units.entries.values()].map(({ spec }) => spec.rollout);
+  const reported = (): (string | undefined)[] =>
+    [...world.machine.units.entries.values()].map(({ spec }) => spec.rollout);
   const say = (): void => {};
 
-  it('is told of units that are added as of those that are there, and of those of a new version as of others', async () => {
+  it('has units that are added as of those that are there, and of those of a new version as of others', async () => {
     await world.deploy('shop');
-    const [first] = told();
+    const [first] = reported();
     await world.useCases.scale.add(ANN, 'shop', { units: 2, process: '' }, say);
     await world.settled();
-    expect(told()).toEqual([first, first, first]);
+    expect(reported()).toEqual([first, first, first]);
     await world.deploy('shop');
     await world.settled();
-    expect(new Set(told()).size).toBe(1);
-    expect(told()).toHaveLength(3);
-    expect(told()[0]).not.toBe(first);
+    expect(new Set(reported()).size).toBe(1);
+    expect(reported()).toHaveLength(3);
+    expect(reported()[0]).not.toBe(first);
   });
 });

@@ -129,7 +129,7 @@ describe('a unit that dies', () => {
 });
 
 describe('nothing is started twice', () => {
-  it('when the exit of a unit is told while the platform starts', async () => {
+  it('when the exit of a unit is reported while the platform starts', async () => {
     await world.deploy('shop');
     const unit = await onlyUnit();
     world.crash();

@@ -98,7 +98,7 @@ describe('networkOf', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('counts what other controls tell, of its own kind, and tells them', () => {
+  it('counts what other controls report, of its own kind, and reports it to them', () => {
     const time = Date.parse('2024-01-01T00:00:00Z');
     const listeners: ((subject: string | null) => void)[][] = [[], []];
     /** Two controls: each is heard by the other one. */

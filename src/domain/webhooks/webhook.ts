@@ -47,7 +47,7 @@ export function checkKinds(given: readonly string[]): readonly OccurrenceKind[] 
     const kind = OCCURRENCES.find((known) => known === text);
     if (kind !== undefined) return kind;
     const shown = JSON.stringify(text.slice(0, 40));
-    throw invalid(`${shown} is nothing that a webhook is told of.`, `There are ${OCCURRENCES.join(', ')}.`);
+    throw invalid(`${shown} is no event of webhooks.`, `There are ${OCCURRENCES.join(', ')}.`);
   });
 }
 

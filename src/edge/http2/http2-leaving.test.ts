@@ -67,7 +67,7 @@ it('a request sent before the client hears that another edge has taken over is a
   expect(client.answered.length).toBeGreaterThan(0);
 });
 
-it('a client that goes on asking is told at last which of its requests nobody has seen', async () => {
+it('a client that goes on asking learns at last which of its requests nobody has seen', async () => {
   await start(0, { timeouts: { leaveMs: 200 } });
   const client = await rawClient();
   const drained = rig.plane.drain(LONG_MS);

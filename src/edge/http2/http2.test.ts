@@ -113,8 +113,8 @@ describe('HTTP/2', () => {
       }),
     );
     const client = session();
-    const { body: told } = await ask(client, { ':path': '/fields', cookie: 'a=1', 'x-forwarded-for': '6.6.6.6' });
-    expect(JSON.parse(told.toString())).toMatchObject({
+    const { body: reported } = await ask(client, { ':path': '/fields', cookie: 'a=1', 'x-forwarded-for': '6.6.6.6' });
+    expect(JSON.parse(reported.toString())).toMatchObject({
       ...{ host: 'blog.test', cookie: 'a=1', 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' },
     });
     expect(await ask(client, { ':path': '/none' })).toMatchObject({ status: 204, code: 0 });
@@ -159,7 +159,7 @@ describe('HTTP/2', () => {
     expect(stream.rstCode).toBe(0);
   });
 
-  it('answers for itself, and tells an answer that was cut short', async () => {
+  it('answers for itself, and reports an answer that was cut short', async () => {
     await start();
     const unit = await rig.rawUnit((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'));
@@ -248,7 +248,7 @@ describe('HTTP/2', () => {
     const how = { timeoutMs: 60_000, everyMs: 5 };
     await until(() => Promise.resolve(hasArrived), { ...how, what: 'the request' });
     stream.close(constants.NGHTTP2_CANCEL);
-    await until(() => Promise.resolve(wasClosed), { ...how, what: 'the unit to be told' });
+    await until(() => Promise.resolve(wasClosed), { ...how, what: 'the unit to see the end' });
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
   });
 
@@ -295,7 +295,7 @@ describe('HTTP/2', () => {
     const number = client.ask();
     await client.has(({ headed }) => headed.includes(number), 'the answer');
     client.socket.end();
-    await until(() => Promise.resolve(wasClosed), { timeoutMs: 30_000, everyMs: 5, what: 'the unit to be told' });
+    await until(() => Promise.resolve(wasClosed), { timeoutMs: 30_000, everyMs: 5, what: 'the unit to see the end' });
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
   });
 

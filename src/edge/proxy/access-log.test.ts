@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AccessLog } from './access-log.ts';
 
-it('tells each line once, and in order', () => {
+it('reports each line once, and in order', () => {
   const log = new AccessLog();
   log.add('shop', () => 'one');
   log.add('blog', () => 'two');

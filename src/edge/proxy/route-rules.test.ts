@@ -351,7 +351,7 @@ describe('sticky requests', () => {
     expect(await get('/', `Cookie: ${cookie}\r\n`)).toContain(`${leftName} 0`);
   });
 
-  it('take no other cookie for theirs, and tell nothing of the unit', async () => {
+  it('take no other cookie for theirs, and show nothing of the unit', async () => {
     await start();
     await route({ sticky: true }, await unit('one'));
     for (const value of ['', 'x', '../../etc', `${'A'.repeat(22)}"`, 'A'.repeat(400)]) {

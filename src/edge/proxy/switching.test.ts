@@ -141,14 +141,14 @@ describe('switching', () => {
     const sockets: Socket[] = [];
     const unit = await socketUnit(rig, (socket) => sockets.push(socket));
     await rig.route(unit);
-    const [told, cut] = [await upgraded(rig), await upgraded(rig)];
+    const [warned, cut] = [await upgraded(rig), await upgraded(rig)];
     await rig.route();
     expect(await rig.plane.drained([unit.unit], 60_000)).toBe(0);
-    told.send('still here');
-    await told.until(/still here/);
+    warned.send('still here');
+    await warned.until(/still here/);
     // What a unit does that has got TERM: a close frame, then the end of the connection. Then the process ends.
     sockets[0]?.end('goodbye');
-    expect(await told.rest()).toBe('still heregoodbye');
+    expect(await warned.rest()).toBe('still heregoodbye');
     cut.send('me too');
     await cut.until(/me too/);
     await rig.kill(unit);

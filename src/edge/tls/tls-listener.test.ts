@@ -153,7 +153,7 @@ describe('the TLS listener', () => {
     for (const socket of [...silent, client]) socket.destroy();
   });
 
-  it('tells who speaks plain HTTP what is spoken here', async () => {
+  it('says to who speaks plain HTTP what is spoken here', async () => {
     await start();
     const client = await RawClient.connect(rig.tlsPort);
     client.send(GET);
@@ -174,7 +174,7 @@ describe('the TLS listener', () => {
     client.socket.destroy();
   });
 
-  it('tells browsers to come by HTTPS only where that is set, and leaves what apps say about it', async () => {
+  it('asks browsers to come by HTTPS only where that is set, and leaves what apps say about it', async () => {
     await start({ hstsSeconds: 600 });
     await rig.route(
       await rig.httpUnit((request, response) => {

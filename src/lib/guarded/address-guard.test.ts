@@ -135,7 +135,7 @@ describe('the guard', () => {
     await expect(check('http://a.example.com')).rejects.toBeInstanceOf(UnknownHost);
   });
 
-  it('is told exceptions by name, by address and by network', async () => {
+  it('takes exceptions by name, by address and by network', async () => {
     const resolve = async () => [{ address: '10.1.2.3', family: 4 as const }];
     for (const allow of ['db.internal', 'DB.internal.', '10.1.2.3', '10.0.0.0/8', '0.0.0.0/0']) {
       await guard({ resolve, allow: [allow] })('http://db.internal/');

@@ -176,7 +176,7 @@ export class OwnMachine {
         return DEFAULT_ROUTE.test(routes);
       });
       this.#save({ ...this.#note, pasta });
-      this.#tellOfEnd(pasta, child);
+      this.#reportEnd(pasta, child);
     }
     const open = listeningPorts(readFileSync('/proc/self/net/tcp', 'latin1'), this.doorHost, process.getuid?.() ?? 0);
     const all = Array.from({ length: DOORS.to - DOORS.from + 1 }, (_, index) => DOORS.from + index);
@@ -184,16 +184,16 @@ export class OwnMachine {
     if (open.size === 0) throw new Error(`pasta does not listen at ${this.doorHost}`);
   }
 
-  #tellOfEnd({ pid, start }: ProcessId, child: ChildProcess): void {
+  #reportEnd({ pid, start }: ProcessId, child: ChildProcess): void {
     const since = performance.now();
-    const tell = (): void => {
+    const report = (): void => {
       const noted = this.#read()?.pasta;
       // Else somebody has ended it who knows why.
       if (noted?.pid === pid && noted.start === start) this.onLost();
     };
     // One that cannot go on is not started again and again.
     const later = (): void =>
-      void setTimeout(tell, performance.now() - since < WELL_AFTER_MS ? AGAIN_AFTER_MS : 0).unref();
+      void setTimeout(report, performance.now() - since < WELL_AFTER_MS ? AGAIN_AFTER_MS : 0).unref();
     if (child.exitCode === null && child.signalCode === null) child.once('exit', later);
     else later();
   }

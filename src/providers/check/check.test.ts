@@ -116,7 +116,7 @@ describe('what does not hold is found', () => {
     [{ on: 'bind', do: 'bad-names' }, /^bind-app: .*no name of an environment variable/m],
     [{ on: 'bind', do: 'huge' }, /^bind-app: .*longer than/m],
     [{ on: 'bind', do: 'cut' }, /^bind-app: .*(?:aborted|closed)/m],
-    [{ on: 'create', do: 'fail', status: 503 }, /^create: an instance: status 503: told to fail$/m],
+    [{ on: 'create', do: 'fail', status: 503 }, /^create: an instance: status 503: asked to fail$/m],
     [{ on: 'info', do: 'wrong-types' }, /^info: .*not a list/m],
     [{ on: 'plans', do: 'garbage' }, /^plans: .*not JSON/m],
     [{ on: 'create', do: 'garbage' }, /^create: an instance: status 201 with a web page$/m],
@@ -124,7 +124,7 @@ describe('what does not hold is found', () => {
     [{ on: 'remove', do: 'garbage' }, /^remove: the instance goes: status 200 with a web page$/m],
     [{ on: 'remove', do: 'fail-after' }, /^remove: the instance goes: status 500/m],
     [{ on: 'unbind', do: 'die-after' }, /^unbind-app: the binding goes: /m],
-    [{ on: 'bindUnit', do: 'fail' }, /^bind: told of a unit: status 500/m],
+    [{ on: 'bindUnit', do: 'fail' }, /^bind: hears of a unit: status 500/m],
     [{ on: 'all', do: 'redirect' }, /^it answers: it redirects/m],
   ])('%o', async (rule, expected) => {
     const { report } = await against(rule);

@@ -137,7 +137,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'bind: told of a unit',
+    name: 'bind: hears of a unit',
     required: true,
     needs: [BOUND],
     async work(run) {
@@ -145,9 +145,9 @@ export const LIFE_CHECKS: readonly Check[] = [
     },
   },
   {
-    name: 'unbind: told that a unit is gone, twice',
+    name: 'unbind: hears that a unit is gone, twice',
     required: true,
-    needs: ['bind: told of a unit'],
+    needs: ['bind: hears of a unit'],
     async work(run) {
       mustSucceed(await unitCall(run, 'DELETE'));
       const again = await unitCall(run, 'DELETE');

@@ -26,7 +26,7 @@ export async function misbehave(
   options: MisdeedOptions,
 ): Promise<ProviderAnswer | null> {
   const { response } = exchange;
-  const failure: ProviderAnswer = { status: rule.status ?? 500, body: 'told to fail' };
+  const failure: ProviderAnswer = { status: rule.status ?? 500, body: 'asked to fail' };
   switch (rule.do) {
     case 'fail':
       return failure;

@@ -22,7 +22,7 @@ function send({ url, username, password }: MockProvider, method: string, path: s
 const bind = (provider: MockProvider) => send(provider, 'POST', '/resources/db/bind-app', 'app-host=a.example.com');
 
 describe('as a library', () => {
-  it('keeps what it was asked to, and tells what it was asked', async () => {
+  it('keeps what it was asked, and says what it was asked', async () => {
     const provider = await started();
     await send(provider, 'POST', '/resources', 'name=db&plan=small&team=red');
     const variables = (await bind(provider)).json<Record<string, string>>();
@@ -36,7 +36,7 @@ describe('as a library', () => {
     ]);
   });
 
-  it('misbehaves as often as it was told to', async () => {
+  it('misbehaves as often as it was asked to', async () => {
     const provider = await started();
     await send(provider, 'POST', '/resources', 'name=db');
     provider.addRule({ on: 'bind', do: 'fail', status: 503, times: 2 });
@@ -92,10 +92,10 @@ describe('as a library', () => {
 });
 
 describe('at run time', () => {
-  it('POST /_mock adds a rule, GET tells, DELETE takes all back', async () => {
+  it('POST /_mock adds a rule, GET shows them, DELETE takes all back', async () => {
     const provider = await started();
-    const told = await send(provider, 'POST', '/_mock', '{"on":"create","do":"lie","times":3}');
-    expect([told.status, told.json()]).toEqual([
+    const reported = await send(provider, 'POST', '/_mock', '{"on":"create","do":"lie","times":3}');
+    expect([reported.status, reported.json()]).toEqual([
       200,
       { rules: [{ on: 'create', do: 'lie', times: 3 }], instances: [], asked: [] },
     ]);

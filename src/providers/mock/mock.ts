@@ -119,7 +119,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     } else if (request.method !== 'GET') {
       return {
         status: 405,
-        body: 'GET tells, POST adds a rule, DELETE takes all back.',
+        body: 'GET shows the rules, POST adds a rule, DELETE takes all back.',
         headers: { allow: 'GET, POST, DELETE' },
       };
     }

@@ -182,16 +182,16 @@ describe.each(['superuser', 'role with CREATEDB and CREATEROLE'])(
       await expect(provider.status('cut')).rejects.toMatchObject({ code: 'unknown_instance' });
     });
 
-    it('tells size, connections and plan', async () => {
-      await provider.create(createOf('told', { plan: 'medium' }));
-      const session = new pg.Client(await bound('told'));
+    it('reports size, connections and plan', async () => {
+      await provider.create(createOf('facts', { plan: 'medium' }));
+      const session = new pg.Client(await bound('facts'));
       await session.connect();
-      const facts = Object.fromEntries((await provider.info('told')).map(({ label, value }) => [label, value]));
+      const facts = Object.fromEntries((await provider.info('facts')).map(({ label, value }) => [label, value]));
       await session.end();
       expect(facts).toMatchObject({ State: 'ready', Plan: 'medium', Connections: '1 of 60', 'Bound apps': '1' });
       expect(facts['Size']).toMatch(/^\d+ kB$/);
       expect(facts['Version']).toMatch(/^PostgreSQL \d+/);
-      expect(await provider.status('told')).toBe('up');
+      expect(await provider.status('facts')).toBe('up');
     });
 
     it('many at once get what is theirs', async () => {

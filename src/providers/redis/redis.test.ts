@@ -66,10 +66,10 @@ describe.each([...servers.keys()])('%s', skipFor(isMissing && NO_REDIS), (kind) 
     await first.redis.set(`${first.prefix}n`, '42');
     expect(await second.redis.get(`${second.prefix}n`)).toBe('42');
     expect(await second.redis.eval('return redis.call("get", KEYS[1])', 1, `${second.prefix}n`)).toBe('42');
-    const told = new Promise((resolve) => second.redis.on('message', (_, text) => resolve(text)));
+    const reported = new Promise((resolve) => second.redis.on('message', (_, text) => resolve(text)));
     await second.redis.subscribe(`${second.prefix}news`);
     await first.redis.publish(`${first.prefix}news`, 'hello');
-    expect(await told).toBe('hello');
+    expect(await reported).toBe('hello');
   });
 
   it('nothing of another instance can be read, changed or listed', async () => {

@@ -34,7 +34,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'Platforms of this server:': 'no app can be made, or be left, of a platform that is not there',
   "' to preview.allowedHosts and server.allowedHosts": 'Vite takes every name below localhost, where apps of tests are',
   "' to devServer.allowedHosts in its webpack.config.js": 'development servers are passed over for what can be built',
-  "' to the file of its environment in config/environments": 'Rails refuses names in development only, unless told so',
+  "' to the file of its environment in config/environments": 'Rails refuses names in development only, unless asked',
   'Ask the operator to install the package "bubblewrap"': 'the server has to have a weaker level of isolation',
   'Ask the operator to name an image that has it in the setting':
     'images.base has to name an image of a registry; bases.long.test.ts builds on one',

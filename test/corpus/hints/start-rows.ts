@@ -99,7 +99,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     cause: 'wrong_port',
     env: ONE_NETWORK,
     files: { 'server.js': LISTENING_ON('39123') },
-    says: 'listens on port 39123 (server.js line 1), but it was told to listen on port',
+    says: 'listens on port 39123 (server.js line 1), but is to listen on port',
     hint: 'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
     follow: [{ edit: SERVER }],
     page,

@@ -69,7 +69,7 @@ it('calls no address that users may not have called, also by a detour', async ()
   }
 });
 
-it('says what went wrong, and gives up when it is told to', async () => {
+it('says what went wrong, and gives up when it is asked to', async () => {
   await expectRefused(fetched(`${base}/nothing`), /answered 404/);
   await expectRefused(fetched(`${base}/round`), /on and on/);
   await expectRefused(fetched(`${base}/cut`), /the connection broke/);

@@ -178,7 +178,7 @@ it('asks for a profile that there is, and no other', async () => {
   await expect(unknown.authority.issue(unknown.request(['www.example.com']))).rejects.toThrow('it has: classic');
 });
 
-it('tells the window of a renewal, and which certificate is replaced', async () => {
+it('reports the window of a renewal, and which certificate is replaced', async () => {
   const { ca, authority, request } = await world();
   const chain = await authority.issue(request(['www.example.com']));
   const window = await authority.renewalWindow(chain, new AbortController().signal);

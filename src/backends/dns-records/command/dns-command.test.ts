@@ -29,7 +29,7 @@ it('is given what to set and what to remove, as words of its own', async () => {
   );
 });
 
-it('tells how it ended and what it printed', async () => {
+it('says how it ended and what it printed', async () => {
   const failing = await program(`console.log('the zone'); console.error('is locked'); process.exitCode = 3;`);
   await expect(createDnsCommand({ argv: [process.execPath, failing] }).set('a', 'b', signal)).rejects.toThrow(
     /^it ended with 3: (?=.*the zone)(?=.*is locked)/,

@@ -77,7 +77,7 @@ it('sends JSON lines, with the headers of the drain', async () => {
   });
 });
 
-it('sends what Loki takes, with equal lines told apart', async () => {
+it('sends what Loki takes, with equal lines kept apart', async () => {
   const { body } = await posted('loki');
   const first = `${Date.parse(LINE.at)}000007`;
   expect(JSON.parse(body)).toEqual({

@@ -41,7 +41,7 @@ it('is executed with one request, and says what it answered', async () => {
   );
 });
 
-it('that refuses, redirects or hangs has failed, and its password is not told', async () => {
+it('that refuses, redirects or hangs has failed, and its password is not shown', async () => {
   const answers: RequestListener[] = [
     (_, response) => void response.writeHead(500).end('wrong: pass word'),
     (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end(),

@@ -244,8 +244,11 @@ describe('a registry', () => {
     );
     const wrong = { user: 'ann', password: 'wrong' };
     const insecure = [registry.host];
-    const told = await failure(pull(registry, { logins: new Map([[registry.host, wrong]]), insecure }), 'pull_failed');
-    expect(told).toContain('Give another login');
+    const reported = await failure(
+      pull(registry, { logins: new Map([[registry.host, wrong]]), insecure }),
+      'pull_failed',
+    );
+    expect(reported).toContain('Give another login');
     await pull(registry, { logins: new Map([[registry.host, LOGIN]]), insecure });
   });
 
@@ -255,9 +258,9 @@ describe('a registry', () => {
       const registry = await start({ login: LOGIN, ...kind });
       registry.addImage('team/app', '1', ONE_FILE);
       const logins = new Map([[registry.host, LOGIN]]);
-      const told = await failure(pull(registry, { logins, insecure: ['other.example'] }), 'pull_failed');
-      expect(told).toContain('a password is not sent without');
-      expect(told).toContain(`name ${registry.host} in the setting "images.insecure-registries"`);
+      const reported = await failure(pull(registry, { logins, insecure: ['other.example'] }), 'pull_failed');
+      expect(reported).toContain('a password is not sent without');
+      expect(reported).toContain(`name ${registry.host} in the setting "images.insecure-registries"`);
       expect(new Set(registry.seen.map(({ authorization }) => authorization))).toEqual(new Set(['']));
       await pull(registry, { logins, insecure: [registry.host] });
     },
@@ -274,13 +277,13 @@ describe('a registry', () => {
     const registry = await start();
     const { digest, layers } = registry.addImage('team/app', '1', ONE_FILE);
     const layer = layers[0]?.digest ?? '';
-    for (const [fault, told] of [
+    for (const [fault, reported] of [
       ['lie', 'is something else'],
       ['truncate', 'sends less'],
       ['endless', 'sends more'],
     ] as const) {
       registry.faults.set(layer, fault);
-      expect(await failure(pull(registry), 'pull_failed')).toContain(told);
+      expect(await failure(pull(registry), 'pull_failed')).toContain(reported);
     }
     registry.faults.clear();
     registry.claimedDigest = `sha256:${'0'.repeat(64)}`;
@@ -357,10 +360,10 @@ describe('an image is refused', () => {
     ['with a command that is too long', { config: { Cmd: ['x'.repeat(40_000)] } }, /command line is too long/],
     ['with a bad label', { config: { Cmd: ['x'], Labels: { 'tancho.healthcheck.path': 'http://x' } } }, /is no path/],
     ['that leaves its root', { layers: [[{ path: '../x', data: 'x' }]] }, /leads out of its root/],
-  ])('%s', async (_, parts, told) => {
+  ])('%s', async (_, parts, reported) => {
     const registry = await start();
     registry.addImage('team/app', '1', { ...ONE_FILE, ...parts });
-    expect(await failure(pull(registry), 'invalid_source')).toMatch(told);
+    expect(await failure(pull(registry), 'invalid_source')).toMatch(reported);
   });
 
   it('with a manifest that is not one, or two at once, or too much', async () => {

@@ -40,7 +40,7 @@ describe('a block', () => {
     );
   });
 
-  it('tells messages apart where the first line of one is as many bytes as all of it has characters', () => {
+  it('keeps messages apart where the first line of one is as many bytes as all of it has characters', () => {
     const entries = ['éé\na', 'next', 'é\n', 'last'].map((text, n) => entry(text, { seq: n + 1 }));
     const { packed, streams } = packBlock(entries);
     expect(entriesOf('shop', openBlock(packed), streams)).toEqual(entries);

@@ -26,11 +26,11 @@ test(`loses and doubles no line in ${KILLS} kills`, async () => {
     const script = join(folder, 'writer.mjs');
     await writeFile(script, writer(file));
     for (let kill = 1; kill <= KILLS; kill++) {
-      const told = await writeUntilKilled(script, ENOUGH + Math.floor(Math.random() * ENOUGH));
+      const reported = await writeUntilKilled(script, ENOUGH + Math.floor(Math.random() * ENOUGH));
       const store = await createSqlLogStore({ kind: 'sqlite', file }, { logger: SILENT });
       try {
         const offset = Number(await store.cursor('aaaaaaaaaaaa'));
-        expect(offset).toBeGreaterThanOrEqual(told);
+        expect(offset).toBeGreaterThanOrEqual(reported);
         const lines = (await store.query({ app: 'shop', lines: 0 })).map(({ message }) => Number(message));
         expect(lines).toEqual(Array.from({ length: offset }, (_, number) => number));
       } finally {

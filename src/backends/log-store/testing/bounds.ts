@@ -80,7 +80,7 @@ export const boundCases: LogStoreCases = {
     expect([await messages(store), await messages(store, 'blog')]).toEqual([[], []]);
   },
 
-  'tells what it has removed, and up to where': async (store) => {
+  'says what it has removed, and up to where': async (store) => {
     const stored = await store.append(entries(30));
     expect(await store.removed('shop')).toBeNull();
     await store.prune(bounds({ entriesPerApp: 20 }));

@@ -36,7 +36,7 @@ async function against(options: MailServerOptions, url = 'smtp://127.0.0.1', mor
 }
 
 describe('a mail server', () => {
-  it('is told who sends and who receives, and no more than it needs', async () => {
+  it('learns who sends and who receives, and no more than it needs', async () => {
     const { server, error } = await against({ abilities: [] });
     expect(error).toBeNull();
     expect(server.commands).toEqual([

@@ -27,7 +27,7 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     return { news, heard };
   }
 
-  it('is heard by all others, once for what is told several times, and not by who tells it', async () => {
+  it('is heard by all others, once for what is reported several times, and not by who reports it', async () => {
     const [one, two, three] = [await control(), await control(), await control()];
     for (const app of ['shop', 'shop', 'blog', 'shop']) one.news.publish('routes', app);
     one.news.publish('log', 'shop');
@@ -37,7 +37,7 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     expect([one.heard, two.heard, three.heard]).toEqual([['last'], ['shop', 'blog'], ['shop', 'blog', 'last']]);
   });
 
-  it('of very much is told in pieces, and of too much as anything', async () => {
+  it('of very much is reported in pieces, and of too much as anything', async () => {
     const [one, two] = [await control(), await control()];
     const apps = Array.from({ length: 500 }, (_, number) => `an-app-with-a-rather-long-name-${number}`);
     for (const app of apps) one.news.publish('routes', app);
@@ -47,13 +47,13 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     await until(() => two.heard.includes(null), { what: 'the word that anything may have happened' });
   });
 
-  it('is told and looked for one after the other', async () => {
+  it('is reported and looked for one after the other', async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
     process.on('warning', onWarning);
     const [one, two] = [await control(1), await control()];
-    for (let told = 0; two.heard.length < 20; told++) {
-      one.news.publish('routes', `app-${told}`);
+    for (let reported = 0; two.heard.length < 20; reported++) {
+      one.news.publish('routes', `app-${reported}`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     process.off('warning', onWarning);
@@ -79,12 +79,12 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     expect(one.heard).not.toContain('afterwards');
   });
 
-  it('is looked for now and then, whatever is told', async () => {
+  it('is looked for now and then, whatever is reported', async () => {
     const one = await control(20);
     await until(() => one.heard.includes(null), { what: 'a look' });
   });
 
-  it('that could not be told is made up for: the others look for themselves once there is a connection again', async () => {
+  it('that could not be sent is made up for: the others look for themselves once there is a connection again', async () => {
     const [one, two] = [await control(), await control()];
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();

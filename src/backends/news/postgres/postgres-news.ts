@@ -93,7 +93,7 @@ class PostgresNews implements News {
       await this.#turns.run('', () => client.query({ text, values: [CHANNEL, payloads] }));
     } catch (error) {
       this.#hasLost = true;
-      this.#options.logger.warn({ err: error }, 'the other controls could not be told what happened');
+      this.#options.logger.warn({ err: error }, 'the other controls could not be sent what happened');
     }
   }
 

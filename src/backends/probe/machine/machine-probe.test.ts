@@ -33,12 +33,12 @@ async function unusedPort(): Promise<number> {
 const ask = (port: number, using = probe) =>
   using.request({ to: `0.0.0.0:${port}`, host: 'shop.test', method: 'GET', path: '/x' });
 
-it('tells whether a port takes connections', async () => {
+it('says whether a port takes connections', async () => {
   expect(await probe.connect({ host: '127.0.0.1', port: await web(() => {}) })).toBe('');
   expect(await probe.connect({ host: '127.0.0.1', port: await unusedPort() })).toBe('refuses connections');
 });
 
-it('asks with the host and path of a visitor, and tells the status', async () => {
+it('asks with the host and path of a visitor, and reports the status', async () => {
   const seen: string[] = [];
   const port = await web(({ headers, url }, response) => {
     seen.push(`${headers.host} ${url}`);
@@ -69,7 +69,7 @@ it('takes the head of an answer that never ends for an answer', async () => {
   expect(answer).toMatchObject({ kind: 'answered', status: 200, isRefusal: false, text: 'data: 1\n\n' });
 });
 
-it('reads no more of a body than tells what it is', async () => {
+it('reads no more of a body than shows what it is', async () => {
   const port = await web((_, response) => {
     response.writeHead(200, { 'content-type': 'Text/HTML; charset=utf-8', location: '/x' });
     const more = (): void => {
@@ -82,7 +82,7 @@ it('reads no more of a body than tells what it is', async () => {
   expect(answer).toMatchObject({ status: 200, type: 'text/html', location: '/x', text: 'x'.repeat(64 * 1024) });
 });
 
-it('tells who takes no connection from who says nothing', async () => {
+it('distinguishes who takes no connection from who says nothing', async () => {
   expect(await ask(await unusedPort())).toEqual({
     kind: 'unreachable',
     why: 'refuses connections',

@@ -30,7 +30,7 @@ it.each([
   expect((await once(child, 'exit'))[0]).toBe(code);
 });
 
-it('tells the program behind a line that it is to end, and waits until it has', skipFor(NOT_ROOT), async () => {
+it('informs the program behind a line that it is to end, and waits until it has', skipFor(NOT_ROOT), async () => {
   const program = `process.on("SIGTERM", () => setTimeout(() => { console.log("done"); process.exit(0); }, 300)); setInterval(() => {}, 1000); console.log("up")`;
   const { child, printed } = contained(`true && ${process.execPath} -e '${program}'`);
   const gone = once(child, 'exit');

@@ -128,7 +128,7 @@ it('is as strict with pods as Pod Security "restricted" asks, and keeps the envi
   expect(cluster.server.store.of(KINDS.disruptionBudgets).map(({ spec }) => spec.maxUnavailable)).toEqual([1]);
 });
 
-it('tells of a pod that is lost, and finds the one that takes its place', async () => {
+it('reports a pod that is lost, and finds the one that takes its place', async () => {
   const { provisioner, exits } = control();
   await provisioner.ensure(unit(IDS[0]));
   const before = await provisioner.ready(IDS[0], SERVES, NEVER);
@@ -269,7 +269,7 @@ it('lists what there is from the moment it is opened, and misses no death until 
   await expect.poll(() => [...back, ...exits.map(({ id }) => id)]).toEqual([IDS[0]]);
 });
 
-it('tells of units as unknown while the cluster is away that it knew before, and of what they do as soon as it is back', async () => {
+it('reports units as unknown while the cluster is away that it knew before, and what they do as soon as it is back', async () => {
   const { provisioner } = control();
   await provisioner.ensure(unit(IDS[0]));
   await provisioner.ready(IDS[0], SERVES, NEVER);

@@ -103,7 +103,7 @@ it('a pod that somebody takes away is lost with it; a program that ends is not',
   await expect.poll(() => exits.map(({ signal, isLost }) => [signal, isLost]).at(-1)).toEqual(['SIGKILL', undefined]);
 });
 
-it('a unit that is looked for where it is no more has ended there, which is told', async () => {
+it('a unit that is looked for where it is no more has ended there, which is reported', async () => {
   await serving(ID);
   const probe = { address: { host: '127.0.0.9', port: 8080 }, timeoutMs: 1_000, kind: 'accept' } as const;
   expect(await provisioner.probe(ID, probe, NEVER)).toEqual({ kind: 'unknown' });

@@ -52,7 +52,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
   describe(`kill -9 of control at level ${name}`, () => {
     afterAll(() => level.dispose());
 
-    it('leaves the unit running; the next control adopts it, misses no output and tells of its death once', async () => {
+    it('leaves the unit running; the next control adopts it, misses no output and reports its death once', async () => {
       const world = await createProcessWorld(level);
       await world.provisioner.close();
       const unit = unitSpec(world, {});

@@ -61,7 +61,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     return { code, text };
   }
 
-  it('listens, is found again by the next control, and ends when it is told to', async () => {
+  it('listens, is found again by the next control, and ends when it is asked to', async () => {
     addImage('image');
     const serve = `/busybox sh -c 'trap "exit 0" TERM; /busybox httpd -f -p $PORT -h /srv & wait'`;
     const unit = spec(serve);
@@ -75,7 +75,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     expect((await next.list()).filter(({ state }) => state === 'running')).toEqual([]);
   });
 
-  it('that listens elsewhere, or ends, is told which ports its image exposes', async () => {
+  it('that listens elsewhere, or ends, learns which ports its image exposes', async () => {
     addImage('image');
     const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
     for (const [command, code] of [

@@ -70,8 +70,8 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(name !== 'bubblewrap');
     });
 
-    it('tells commands a port as it tells units, and by which name they run', async () => {
-      const tell = async (changes: Partial<UnitSpec>): Promise<string> => {
+    it('gives commands a port as it gives units, and by which name they run', async () => {
+      const printed = async (changes: Partial<UnitSpec>): Promise<string> => {
         let text = '';
         const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
         const unit = spec('true', { id: '999999999999', ...changes });
@@ -79,10 +79,10 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 180_000 });
         return text.trim();
       };
-      expect(await tell({})).toMatch(/^[a-z]\w* \d+$/);
+      expect(await printed({})).toMatch(/^[a-z]\w* \d+$/);
       if (!level.sandbox.networks) return;
-      expect(await tell({})).toBe('app 8080');
-      expect(await tell({ env: { PORT: '3000' } })).toBe('app 3000');
+      expect(await printed({})).toBe('app 8080');
+      expect(await printed({ env: { PORT: '3000' } })).toBe('app 3000');
     });
 
     if (name !== 'plain') {
@@ -205,7 +205,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(readdirSync(join(level.home, 'sandbox/status'))).toEqual([]);
     });
 
-    it('is told apart when it listens where the platform cannot reach it', async ({ skip }) => {
+    it('is distinguished when it listens where the platform cannot reach it', async ({ skip }) => {
       const cards = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
       const hasCard = cards.some(({ family, internal }) => family === 'IPv4' && !internal);
       if (!hasCard && !world.sandbox.networks) skip('this machine has loopback only');
@@ -221,7 +221,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect((failure as Failure).code).toBe('wrong_interface');
     });
 
-    it('is told apart when it takes connections over IPv6 only', async ({ skip }) => {
+    it('is distinguished when it takes connections over IPv6 only', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const listen = 'require("net").createServer().listen({ port: process.env.PORT, host: "::", ipv6Only: true })';
       const unit = spec(`node -e '${listen}'`, { listens: true });
@@ -245,9 +245,9 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       await world.provisioner.ensure(two);
       const failure = await world.provisioner.ready(two.id, check, NEVER).catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'wrong_port' });
-      const told = spec(two.command, { id: '444444444444', listens: true, env: { PORT: '82' } });
-      await world.provisioner.ensure(told);
-      expect(await world.provisioner.ready(told.id, check, NEVER)).toMatchObject({ port: 82 });
+      const asked = spec(two.command, { id: '444444444444', listens: true, env: { PORT: '82' } });
+      await world.provisioner.ensure(asked);
+      expect(await world.provisioner.ready(asked.id, check, NEVER)).toMatchObject({ port: 82 });
     });
 
     it('is watched where the kernel sets no memory limit', async () => {
@@ -255,12 +255,12 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         limits: { memory: false, cpu: false, processes: false },
         spawn: (request) => level.sandbox.spawn({ ...request, limits: UNLIMITED }),
       });
-      const told: UnitExited[] = [];
-      watched.provisioner.onExit((exited) => told.push(exited));
+      const reported: UnitExited[] = [];
+      watched.provisioner.onExit((exited) => reported.push(exited));
       expect(watched.provisioner.supports).toMatchObject({ memoryLimit: true, cpuLimit: false });
       const limits = { ...UNLIMITED, memoryBytes: 100 * 1024 * 1024 };
       await watched.provisioner.ensure(spec(watched.commands.grow, { limits }));
-      await expect.poll(() => told.map(({ outOfMemory }) => outOfMemory)).toEqual([true]);
+      await expect.poll(() => reported.map(({ outOfMemory }) => outOfMemory)).toEqual([true]);
       await watched.dispose();
     });
 

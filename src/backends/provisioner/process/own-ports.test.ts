@@ -13,7 +13,7 @@ it.each([
   [{ PORT: '0' }, [], 8080],
   [{ PORT: '99999' }, [80], 80],
   [{ PORT: 'x' }, [], 8080],
-])('of %j and the exposed %j it tells %i', (env, exposed, port) => {
+])('of %j and the exposed %j it is %i', (env, exposed, port) => {
   expect(assignedPort(env, exposed)).toBe(port);
 });
 

@@ -20,7 +20,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       supports: { memoryLimit: true, shell: true },
     });
 
-    it('tells what a unit has used, with what it has started', async () => {
+    it('says what a unit has used, with what it has started', async () => {
       const world = await createProcessWorld(level);
       try {
         const { provisioner, artifact } = world;

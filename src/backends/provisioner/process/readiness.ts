@@ -256,7 +256,7 @@ class Wait {
     }
     return this.#failure(
       'wrong_port',
-      `The process "${name}" listens on port ${wrong.port}${await whereNamed(this.#unit, wrong.port)}, but it was told to listen on port ${port}.`,
+      `The process "${name}" listens on port ${wrong.port}${await whereNamed(this.#unit, wrong.port)}, but is to listen on port ${port}.`,
       imageAdvice(this.#unit) ??
         'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
     );

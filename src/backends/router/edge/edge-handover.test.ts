@@ -112,7 +112,7 @@ describe.each(SLOW ? [1, 2] : [2])('an edge of %s worker(s) that is replaced', (
     expect(socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('finishes what is begun, goes by new tables until then, and tells its clients to leave', async () => {
+  it('finishes what is begun, goes by new tables until then, and informs its clients to leave', async () => {
     const options = await world.home({ workers });
     const first = await world.start(options);
     let finish = (): void => {};

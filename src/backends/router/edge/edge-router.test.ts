@@ -100,7 +100,7 @@ describe('edge router', () => {
     expect(await body(router.listen)).toContain('404');
   });
 
-  it('serves from the table on disk when nobody tells it anything', async () => {
+  it('serves from the table on disk when nobody sends it one', async () => {
     const options = await newHome();
     const first = await start(options);
     await first.apply(await unit('kept'));
@@ -137,13 +137,13 @@ describe('edge router', () => {
   });
 
   it.each([1, 2])(
-    'is told of what is new in a table only, and serves by all of it, with %i worker(s)',
+    'learns of what is new in a table only, and serves by all of it, with %i worker(s)',
     async (workers) => {
       const options = await newHome({ workers });
       const router = await start(options);
       const asked = vi.spyOn(EdgeConnection.prototype, 'ask');
       // That it is looked at now and then is no news of the table.
-      const told = (): string[] =>
+      const reported = (): string[] =>
         asked.mock.calls
           .splice(0)
           .map(([op]) => op)
@@ -157,16 +157,16 @@ describe('edge router', () => {
       await router.apply({ version: 100, routes: [...others, ...one] });
       const changed = [...others.slice(0, 4), ...others.slice(5), ...two];
       await router.apply({ version: 101, routes: changed });
-      expect(told()).toEqual(['apply', 'change']);
+      expect(reported()).toEqual(['apply', 'change']);
       expect(await router.table()).toEqual({ version: 101, routes: changed });
       // Connections are shared out among the workers.
       for (let n = 0; n < 6; n++) expect(await body(router.listen)).toBe('two');
       // What another one has sent meanwhile is not what the change is of.
       const other = await start(options);
       await other.apply({ version: 102, routes: [...changed, ...others.slice(4, 5)] });
-      told();
+      reported();
       await router.apply({ version: 103, routes: changed.slice(1) });
-      expect(told()).toEqual(['change', 'apply']);
+      expect(reported()).toEqual(['change', 'apply']);
       expect(await router.table()).toEqual({ version: 103, routes: changed.slice(1) });
       process.kill(await pidOf(options), 'SIGKILL');
       await expect.poll(() => body(router.listen).catch(() => '')).toBe('two');

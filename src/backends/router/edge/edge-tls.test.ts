@@ -57,7 +57,7 @@ function again(options: EdgeRouterOptions, router: { listen: string; tlsListen: 
   return { ...options, listen: addressOf(router.listen), tls: addressOf(router.tlsListen) };
 }
 
-it.each(WORKERS)('serves by its certificates on disk when nobody tells it any, %i worker(s)', async (workers) => {
+it.each(WORKERS)('serves by its certificates on disk when nobody sends it any, %i worker(s)', async (workers) => {
   const options = await world.home({ tls: ANY_PORT, workers });
   const first = await world.start(options);
   await first.apply(await unit('one'));

@@ -96,7 +96,7 @@ it('a unit of another process than web is routed to at that one only', async () 
   expect(served()).toEqual([['b'], []]);
 });
 
-it('what became ready while the edge was away is told to the next one', async () => {
+it('what became ready while the edge was away is sent to the next one', async () => {
   await endEdge();
   await kept.place(BLOG, target('a')).catch(() => undefined);
   expect(served()).toEqual([[], []]);

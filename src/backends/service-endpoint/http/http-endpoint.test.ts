@@ -98,13 +98,13 @@ describe('the contract of providers', () => {
     await withProvider(async (provider, endpoint) => {
       provider.isOld = true;
       await endpoints.create(endpoint, INSTANCE, callOf());
-      const told: string[] = [];
+      const reported: string[] = [];
       const onNotify = async (unitHost: string): Promise<void> => {
         expect(provider.requests.at(-1)?.path).toMatch(/bind-app$/);
-        told.push(unitHost);
+        reported.push(unitHost);
       };
       const variables = await endpoints.bind(endpoint, INSTANCE, BINDING, { ...callOf(), onNotify });
-      expect(told).toEqual(['10.0.0.1:1']);
+      expect(reported).toEqual(['10.0.0.1:1']);
       expect(variables.get('DB_PORT')).toBe('5432');
       expect(provider.requests.slice(-2).map((request) => request.path.split('/').at(-1))).toEqual([
         'bind-app',

@@ -83,7 +83,7 @@ describe('a broker', () => {
   it('is asked on when it stumbles while it works', async () => {
     await withBroker(async (broker, endpoint) => {
       broker.polls = 2;
-      broker.fail('tell all', (request) => request.path.endsWith('/last_operation'), 2);
+      broker.fail('say all', (request) => request.path.endsWith('/last_operation'), 2);
       await endpoints.create(endpoint, INSTANCE, callOf());
       expect(broker.instances.size).toBe(1);
     });
@@ -164,7 +164,7 @@ describe('a broker', () => {
     });
   });
 
-  it('tells the status of its last operation, or of the instance itself', async () => {
+  it('reports the status of its last operation, or of the instance itself', async () => {
     await withBroker(async (broker, endpoint) => {
       broker.polls = 2;
       await endpoints.create(endpoint, INSTANCE, callOf());

@@ -19,7 +19,7 @@ type Fault =
   /** Does it, and never stops answering. */
   | 'endless'
   /** 500 or 400 with everything it knows in the body. */
-  | 'tell all'
+  | 'say all'
   | 'say no'
   /** 408. */
   | 'took too long'
@@ -79,8 +79,8 @@ export async function startFaultyServer(answer: (request: ReceivedRequest) => Fa
       );
     }
     if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_TARGET }).end();
-    if (fault === 'tell all' || fault === 'say no') {
-      response.writeHead(fault === 'tell all' ? 500 : 400);
+    if (fault === 'say all' || fault === 'say no') {
+      response.writeHead(fault === 'say all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
     if (fault === 'took too long') return void response.writeHead(408).end();

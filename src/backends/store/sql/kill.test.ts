@@ -25,11 +25,11 @@ test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
   try {
     const script = join(folder, 'writer.mjs');
     await writeFile(script, writer(folder));
-    let told = 0;
+    let reported = 0;
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await writeUntilKilled(script, ENOUGH + Math.floor(Math.random() * ENOUGH));
-      expect(acknowledged).toBeGreaterThan(told);
-      told = acknowledged;
+      expect(acknowledged).toBeGreaterThan(reported);
+      reported = acknowledged;
       const sealer = await openSealer(join(folder, 'secret.key'));
       const store = await createSqlStore(
         { kind: 'sqlite', file: join(folder, 'tancho.db') },
@@ -38,10 +38,10 @@ test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
       try {
         const stored = Number(await store.setting('count'));
         // The last transaction may be stored without having been acknowledged.
-        expect(stored - told).toBeGreaterThanOrEqual(0);
-        expect(stored - told).toBeLessThanOrEqual(1);
+        expect(stored - reported).toBeGreaterThanOrEqual(0);
+        expect(stored - reported).toBeLessThanOrEqual(1);
         expect(await store.events(stored + 10)).toHaveLength(stored);
-        told = stored;
+        reported = stored;
       } finally {
         await store.close();
       }

@@ -48,7 +48,7 @@ describe('sealed values', () => {
     expect((await bytesOf('canary.db')).includes('canary-7f3a')).toBe(false);
   });
 
-  test('do not open with another key, which is told at start', async () => {
+  test('do not open with another key, which is reported at start', async () => {
     const options = { kind: 'sqlite', file: join(folder, 'key.db') } as const;
     const store = await createSqlStore(options, deps);
     await populate(store, 'shop');

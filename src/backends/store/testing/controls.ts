@@ -36,7 +36,7 @@ export const controlCases: StoreCases = {
     expect([await store.controlOfDeploy('failed'), await store.controlOfDeploy('gone')]).toEqual(['one', null]);
   },
 
-  'hands over what a control was at work on, and tells what that was': async (store) => {
+  'hands over what a control was at work on, and says what that was': async (store) => {
     await populate(store, 'shop');
     await store.transact(async (tx) => {
       await tx.insertRollout(rollout('open', 'shop', { state: 'routing' }));

@@ -5,7 +5,7 @@ import type { StoreCases } from './case.ts';
 import { app, populate, rollout, unit } from './records.ts';
 
 export const quotaCases: StoreCases = {
-  'tells no limit that was set from none that was set': async (store) => {
+  'distinguishes no limit that was set from none that was set': async (store) => {
     await populate(store, 'shop');
     expect([await store.userLimit('ann@example.com'), await store.appLimit('shop')]).toEqual([undefined, undefined]);
     await store.transact(async (tx) => {

@@ -18,7 +18,7 @@ function delivery(id: string, more: Partial<Delivery> = {}): Delivery {
 }
 
 export const webhookCases: StoreCases = {
-  'gives back webhooks with every field, by owner, and removes them with what they were to be told': async (
+  'gives back webhooks with every field, by owner, and removes them with what they were to be sent': async (
     store,
     under,
   ) => {

@@ -110,7 +110,7 @@ it('says why there is no answer', async () => {
   expect((await send(gone)).answer).toBe('Nobody listens at the address of the receiver.');
 });
 
-it('rejects when it is told to stop, so that the attempt does not count', async () => {
+it('rejects when it is asked to stop, so that the attempt does not count', async () => {
   const stop = new AbortController();
   const ended = receiving(
     () => stop.abort(),

@@ -63,7 +63,7 @@ describe('a site of Hugo', () => {
     ]);
   });
 
-  it('is built by the version that other hosts are told of, where that can be had', async () => {
+  it('is built by the version that other hosts go by, where that can be had', async () => {
     const asked = (version: string): Promise<BuildPlan> =>
       plan({ ...SITE, 'netlify.toml': `[build.environment]\n  HUGO_VERSION = "${version}"\n` });
     const { tools } = await asked('0.150.1');

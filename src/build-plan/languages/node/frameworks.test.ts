@@ -256,7 +256,7 @@ describe('a lock file', () => {
     ['npm', npm('4.18.2'), '4.18.2 is locked'],
     ['npm', npm(null), 'it is not locked'],
     ['yarn', { 'yarn.lock': 'express@^4.0.0:\n  version "4.1.0"\n' }, 'it is not locked'],
-  ])('of %s that does not fit is told before anything is installed: %j', async (program, files, has) => {
+  ])('of %s that does not fit is reported before anything is installed: %j', async (program, files, has) => {
     const [lock] = Object.keys(files);
     expect(await problems(APP, files)).toEqual([
       {

@@ -15,7 +15,7 @@ it.each([
   ['package-lock.json', npm('npm.example.de'), 3],
   ['package-lock.json', npm('registry.npmjs.org.example.de'), 3],
   ['yarn.lock', '# yarn lockfile v1\n\na@1:\n  version "1.0.0"\n  resolved "http://npm.example.de:8080/a.tgz#1"\n', 5],
-])('a registry that %s alone names is told', async (lock, text, line) => {
+])('a registry that %s alone names is reported', async (lock, text, line) => {
   expect(await notes(lock, text)).toMatch(
     new RegExp(`${lock} line ${line} has packages come from \\S+\\.example\\.de,`),
   );

@@ -15,7 +15,7 @@ const START = { scripts: { start: 'node dist/index.js' } };
 it.each<[string, object, Readonly<Record<string, string>>]>([
   ['its start script', START, { 'src/index.ts': '' }],
   ['the Procfile', {}, { Procfile: 'web: node dist/index.js\n' }],
-])('what %s runs and nothing makes is told before anything is installed', async (_, packageJson, files) => {
+])('what %s runs and nothing makes is reported before anything is installed', async (_, packageJson, files) => {
   expect(await problemsOf(packageJson, files)).toEqual([
     expect.stringMatching(
       /^The process web runs dist\/index\.js \(.*\), which is not in the source, and no script builds it\.$/,

@@ -3,7 +3,7 @@ import { sourceOf } from '../../../../test/support/memory-source.ts';
 import { planSource } from '../../plan-source.ts';
 import { LANGUAGES } from '../built-in.ts';
 
-it('builds, and no units, are told to leave out what is for people who develop', async () => {
+it('builds, and no units, are asked to leave out what is for people who develop', async () => {
   const files = sourceOf({ 'package.json': '{"scripts":{"start":"node ."},"devDependencies":{"cypress":"13"}}' });
   const { plan } = await planSource({ app: 'shop', platform: 'nodejs', languages: LANGUAGES, files });
   for (const name of ['CYPRESS_INSTALL_BINARY', 'HUSKY']) {

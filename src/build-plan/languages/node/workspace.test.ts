@@ -244,7 +244,7 @@ it.each<[string, string]>([
     'bun.lock',
     '{\n  "lockfileVersion": 1,\n  "workspaces": {\n    "": {\n      "dependencies": {\n        "express": "^4.0.0",\n      },\n    },\n  },\n}\n',
   ],
-])('%s that does not fit is told before anything is installed', async (lock, text) => {
+])('%s that does not fit is reported before anything is installed', async (lock, text) => {
   const wants = (range: string) =>
     plan({ '': { dependencies: { express: range }, scripts: { start: 'x' } } }, { [lock]: text });
   expect((await wants('^4.0.0')).problems).toEqual([]);

@@ -49,7 +49,7 @@ it("what another framework serves is that one's", async () => {
   expect(web(await plan(files))).toBe('uvicorn --host 0.0.0.0 --port $PORT main:app');
 });
 
-it('Reflex, which wants two languages, is told so, unless the app says how it is started', async () => {
+it('Reflex, which wants two languages, is refused, unless the app says how it is started', async () => {
   const files = { 'requirements.txt': 'reflex\n', 'rxconfig.py': '' };
   expect((await plan(files)).problems).toMatchObject([
     { cause: 'no_process', hint: expect.stringContaining('tancho app update shop --platform dockerfile') as string },

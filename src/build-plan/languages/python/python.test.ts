@@ -140,7 +140,7 @@ describe('a lock file beside pyproject.toml', () => {
     ]);
   });
 
-  it('of uv that does not fit is told with the line', async () => {
+  it('of uv that does not fit is reported with the line', async () => {
     expect((await plan({ ...source, 'uv.lock': lock('flask-cors') })).problems).toMatchObject([
       { message: 'uv.lock does not fit pyproject.toml: pyproject.toml line 2 asks for b, which is not locked.' },
     ]);
@@ -203,7 +203,7 @@ describe('a Pipfile', () => {
     expect(made.notes).toContainEqual(expect.stringContaining('There is no Pipfile.lock'));
   });
 
-  it('that its lock does not fit is told with the line', async () => {
+  it('that its lock does not fit is reported with the line', async () => {
     expect((await plan(source({ click: { version: '==8.0.0' } }))).problems).toMatchObject([
       { message: 'Pipfile.lock does not fit Pipfile: Pipfile line 2 asks for flask, which is not locked.' },
     ]);

@@ -208,7 +208,7 @@ export async function askForProcess(files: SourceFiles, required: Required): Pro
   return [
     {
       cause: 'no_process',
-      message: `Nothing says how the app is started; ${program} looks like it, and does not tell whether it answers requests.`,
+      message: `Nothing says how the app is started; ${program} looks like it, and does not say whether it answers requests.`,
       hint: `Add a file named Procfile at the top of the repository, for example ${first}; ${second}. Then commit and push again.`,
     },
   ];

@@ -123,7 +123,7 @@ describe('programs', () => {
     expect(built(made)).not.toContain('--locked');
   });
 
-  it('Rocket is told its port', async () => {
+  it('Rocket gets its port', async () => {
     const made = await plan({ 'Cargo.toml': crate('store', '[dependencies]\nrocket = "0.5"'), ...MAIN });
     expect(web(made)).toBe('ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec target/release/store');
   });

@@ -9,6 +9,6 @@ export const edgeLink: DiagnosisLink = {
       return { cause: `The router of the platform takes no connection: it ${answer.why}.`, command };
     }
     if (routerAnswers) return null;
-    return { cause: 'The router serves, but does not tell the platform by which routes.', command };
+    return { cause: 'The router serves, but does not say by which routes.', command };
   },
 };

@@ -157,7 +157,7 @@ describe('a build from a Dockerfile', skipFor(missing), () => {
     expect(readdirSync(join(world.home, 'cache', 'shop')).sort()).toEqual(['containers', 'used']);
   });
 
-  it('is told which image is not there, and by what line one has no name', async () => {
+  it('learns which image is not there, and by what line one has no name', async () => {
     const gone = await failureOf(build({ Dockerfile: `FROM ${registry.host}/nothing:1\n` }));
     expect(gone.code).toBe('pull_failed');
     const unnamed = await failureOf(build({ Dockerfile: `ARG WHAT\nFROM ${registry.host}/$WHAT:1\n` }));

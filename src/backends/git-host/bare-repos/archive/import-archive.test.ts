@@ -106,7 +106,7 @@ it('makes a gzipped or plain tar file a commit with modes, links and names of ev
   }
 });
 
-it('tells the difference of two uploads, and shows neither to those who clone', async () => {
+it('reports the difference of two uploads, and shows neither to those who clone', async () => {
   const one = await send(pieces(gzipSync(tar([{ path: 'a', body: 'old\n' }]))));
   const two = await send(pieces(gzipSync(tar([{ path: 'a', body: 'new\n' }]))));
   expect(await host.diff('shop', one.commit, two.commit)).toContain('-old\n+new\n');

@@ -41,8 +41,8 @@ describe('the references of a shared repository', () => {
   });
 
   it('stay where one of them is another one meanwhile', () => {
-    const told = 'The branch main has moved meanwhile: somebody else pushed.';
-    for (const from of [TWO, NONE]) expect(refusal(() => afterPush(RECORD, KNOWN, pushed(from, TWO)))).toBe(told);
+    const reported = 'The branch main has moved meanwhile: somebody else pushed.';
+    for (const from of [TWO, NONE]) expect(refusal(() => afterPush(RECORD, KNOWN, pushed(from, TWO)))).toBe(reported);
     const gone = pushed(ONE, TWO, 'refs/heads/gone');
     expect(refusal(() => afterPush(RECORD, KNOWN, gone))).toContain('The branch gone has moved');
   });

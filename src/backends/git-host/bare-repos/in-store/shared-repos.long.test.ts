@@ -89,7 +89,7 @@ describe.each(kinds)('two git hosts on one store (%s)', skipFor(missing), (kind)
     expect((await git(second(), there, 'ls-remote', second().sshUrl('shop'))).stdout).not.toContain('dev');
   });
 
-  it('of two pushes at the same time to both exactly one wins, and the other is told to fetch', async () => {
+  it('of two pushes at the same time to both exactly one wins, and the other is asked to fetch', async () => {
     const work = await first().work({ a: 'base' });
     expect((await push(first(), work, 'main')).code).toBe(0);
     const works = [first(), second()].map((world) => ({ world }));

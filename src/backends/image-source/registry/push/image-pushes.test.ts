@@ -260,7 +260,7 @@ describe("an artifact in a registry of the tests' own", () => {
     await publish(pushes(registry.host));
   });
 
-  it('stays where a registry removes nothing, which is told', async () => {
+  it('stays where a registry removes nothing, which is reported', async () => {
     await put();
     registry.writes.deletes = false;
     const published = await publish(pushes(registry.host));
