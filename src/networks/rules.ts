@@ -76,12 +76,23 @@ export function whole(name: string, parts: readonly string[]): string {
 const NETWORKS = ['flags interval', 'auto-merge'];
 
 function set(name: string, type: string, elements: readonly string[], flags: readonly string[] = []): string {
-  const listed = elements.length === 0 ? [] : [`    elements = { ${[...new Set(elements)].join(', ')} }`];
-  return [`  set ${name} {`, `    type ${type}`, ...flags.map((flag) => `    ${flag}`), ...listed, '  }'].join('\n');
+  return listed('set', name, type, elements, flags);
 }
 
 function map(name: string, type: string, elements: readonly string[]): string {
-  return set(name, type, elements).replace('  set ', '  map ');
+  return listed('map', name, type, elements, []);
+}
+
+function listed(
+  kind: 'set' | 'map',
+  name: string,
+  type: string,
+  elements: readonly string[],
+  flags: readonly string[],
+): string {
+  const lines = [`type ${type}`, ...flags];
+  if (elements.length > 0) lines.push(`elements = { ${[...new Set(elements)].join(', ')} }`);
+  return [`  ${kind} ${name} {`, ...lines.map((line) => `    ${line}`), '  }'].join('\n');
 }
 
 export function chain(name: string, rules: readonly string[]): string {
