@@ -2,6 +2,7 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench, type Measure } from './bench.ts';
+import { measuredCommit } from './commit.ts';
 import { api } from './measures/api.ts';
 import { apps } from './measures/apps.ts';
 import { audit } from './measures/audit.ts';
@@ -106,10 +107,12 @@ function stopSignal(measures: readonly Measure[]): AbortSignal {
   return stop.signal;
 }
 
-/** With the load it had before: on a busy machine only the ratios mean something. */
-function describeMachine(): string {
+/** And the commit. With the load it had before: on a busy machine only the ratios mean something. */
+async function describeMachine(): Promise<string> {
+  const commit = await measuredCommit(import.meta.dirname);
   const processors = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}`;
-  return `${processors}, Node ${process.version}, load average ${loadavg()[0]?.toFixed(1)} before the run`;
+  const load = `load average ${loadavg()[0]?.toFixed(1)} before the run`;
+  return [processors, `Node ${process.version}`, ...(commit === null ? [] : [`commit ${commit}`]), load].join(', ');
 }
 
 async function main(): Promise<number> {
@@ -120,7 +123,7 @@ async function main(): Promise<number> {
   }
   const place = placeOf(options.asked);
   if (options.write) await demandPlace(PAGE, place);
-  const machine = describeMachine();
+  const machine = await describeMachine();
   const { rows, failures } = await measureAll(options, stopSignal(options.measures));
   const text = `${machine}\n\n${table(rows)}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows, failures }, null, 2)}\n`);
