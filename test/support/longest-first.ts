@@ -1,7 +1,8 @@
 /**
  * The order of test files. First what takes minutes, for what is begun last ends last, and then one processor waits for it. Then those that
  * start many programs: a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
- * 50 MB, 11 ms with 350 MB). Then what takes more than a minute, what else takes long, and what is short by its size.
+ * 50 MB, 11 ms with 350 MB). Then what takes more than a minute, what else takes long, and what is short by its size. At the end, for a run that
+ * has no time left, is what looks once more, from elsewhere, at what others of them have shown.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -18,6 +19,7 @@ const MINUTES = [
   'test/corpus/hints-quick.long.test.ts',
   'test/corpus/pushed-others.long.test.ts',
   'test/corpus/hints-languages.long.test.ts',
+  'test/corpus/hints-packages.long.test.ts',
   'test/corpus/pushed-python.long.test.ts',
   'test/corpus/pushed-node.long.test.ts',
   'test/neighbours/greedy.long.test.ts',
@@ -84,15 +86,30 @@ const LONG = [
   'src/sandbox/unified-groups.long.test.ts',
 ];
 
+const LAST = [
+  'test/domain/certificates-year.long.test.ts',
+  'test/scenarios/bursts.long.test.ts',
+  'test/scenarios/versions.long.test.ts',
+  'src/backends/router/edge/mixed-load.long.test.ts',
+  'test/dashboard/actions.long.test.ts',
+  'test/dashboard/first-steps.long.test.ts',
+  'test/dashboard/administration.long.test.ts',
+  'test/dashboard/keyboard.long.test.ts',
+  'test/dashboard/timeline.long.test.ts',
+  'test/dashboard/newcomer.long.test.ts',
+  'test/dashboard/many-pages.long.test.ts',
+];
+
 const FIRST = [...MINUTES, ...HEAVY, ...LONG];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;
-    const gone = FIRST.filter((name) => !existsSync(`${root}/${name}`));
+    const gone = [...FIRST, ...LAST].filter((name) => !existsSync(`${root}/${name}`));
     if (gone.length > 0)
       throw new Error(`test/support/longest-first.ts names files that are not there: ${gone.join(', ')}`);
     const places = new Map(FIRST.map((name, place) => [name, place]));
+    for (const [place, name] of LAST.entries()) places.set(name, FIRST.length + 2 + place);
     const placeOf = ({ moduleId }: TestSpecification): number =>
       places.get(relative(root, moduleId)) ?? FIRST.length + (moduleId.endsWith('.long.test.ts') ? 0 : 1);
     // Sorting is stable: among others it stays as it is by default.

@@ -8,7 +8,7 @@ import { SITE_ROWS } from './site-rows.ts';
 import { START_ROWS } from './start-rows.ts';
 import { VOLUME_ROWS } from './volume-rows.ts';
 
-/** The table: each row is followed in hints-*.long.test.ts. */
+/** The table: each row is followed in hints-*.long.test.ts, or in hints.test.ts where a plan shows it. */
 export const ALL_ROWS: Readonly<Record<string, HintRow>> = Object.fromEntries(
   [PLAN_ROWS, START_ROWS, COMPILED_ROWS, PYTHON_ROWS, DOCKERFILE_ROWS, PACKAGE_ROWS, VOLUME_ROWS, SITE_ROWS].flatMap(
     (rows, table) => Object.entries(rows).map(([title, row]) => [`${table} ${title}`, row]),

@@ -9,6 +9,8 @@ export interface HintRow extends Pick<PushedApp, 'needs' | 'files' | 'platform' 
   readonly before?: readonly string[];
   /** Absent: it serves, with a warning. */
   readonly cause?: FailureCause;
+  /** Shown by what the steps make, not by the plan. */
+  readonly isBuilt?: true;
   /** Printed, too: the file and line. */
   readonly says?: string;
   /** As it is printed; APP is the name of the app. */
@@ -26,8 +28,8 @@ export type Step =
   | { readonly edit: Readonly<Record<string, string | null>> }
   /** A command of ours that the hint names is run as it is printed, with what stands for <...>; `begins`: of several. */
   | { readonly tancho: Readonly<Record<string, string>>; readonly begins?: string }
-  /** The commands in the app's directory that the hint names. */
-  | { readonly inApp: readonly string[] }
+  /** The commands in the app's directory that the hint names; `writes`: what the file holds after them, where their program did its work. */
+  | { readonly inApp: readonly string[]; readonly writes?: { readonly file: string; readonly text: string } }
   /** The line of a file that the hint gives as an example is written into that file. */
   | { readonly exampleTo: string }
   /** What the operator is asked for. */

@@ -1,7 +1,8 @@
 /** No next step is suggested to people that nobody here has taken. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ALL_ROWS } from './all-rows.ts';
 import { ELSEWHERE } from './elsewhere.ts';
+import { isOfPlan, takePlanHint } from './plan-hints.ts';
 import { writtenHints } from './scan-hints.ts';
 
 it('every hint of plans, builds and starts is taken by a row, or is of those that say why not', () => {
@@ -17,3 +18,6 @@ it('every hint of plans, builds and starts is taken by a row, or is of those tha
   const unused = Object.keys(ELSEWHERE).filter((begin) => !hints.some(({ fixed }) => fixed.startsWith(begin)));
   expect(unused).toEqual([]);
 });
+
+describe('a plan that can be built comes of the hint of', () =>
+  it.for(Object.entries(ALL_ROWS).filter(([, row]) => isOfPlan(row)))('%s', ([, row]) => takePlanHint(row)));

@@ -216,6 +216,7 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
   'pages that a hook makes elsewhere': {
     from: 'build-plan/languages/static/static-files.ts',
     cause: 'no_process',
+    isBuilt: true,
     files: { 'index.html': page, 'tancho.yaml': 'hooks: { build: [mkdir made, mv index.html made/] }\n' },
     hint: ', or name the directory in tancho.yaml: static: { root: <directory> }',
     follow: [

@@ -107,7 +107,8 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     needs: ['lock tools'],
     files: { 'app.py': FLASK, Pipfile: '[packages]\nflask = "*"\n', 'Pipfile.lock': json({ default: {} }) },
     hint: 'Run "pipenv lock" in the app, commit Pipfile.lock and push again.',
-    follow: [{ inApp: ['pipenv lock'] }],
+    // Where it reaches no index it may write a lock file without packages.
+    follow: [{ inApp: ['pipenv lock'], writes: { file: 'Pipfile.lock', text: '"flask"' } }],
     page,
   },
 };
