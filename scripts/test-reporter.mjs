@@ -1,11 +1,29 @@
 /**
  * Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. What has failed, and files that are at their end, are
- * written at once: a run that is interrupted reports nothing any more.
+ * written at once: a run that is interrupted reports nothing any more. At TANCHO_TEST_CUT, in milliseconds since 1970, it begins no more tests:
+ * those that run are cut off, take down what they have started, and are skipped like all that are left.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 
+const NOT_RUN = 'did not run';
+/** As vitest says it. */
+const CUT_OFF = 'The test run was aborted by the user.';
+
 export default class TestReporter {
   #files = new Map();
+  #timer;
+  /** Of the time before it was cut; null: it was not. */
+  #unhandled = null;
+
+  onInit(vitest) {
+    const end = Number(process.env.TANCHO_TEST_CUT ?? 0);
+    if (end === 0) return;
+    const cut = () => {
+      this.#unhandled = vitest.state.getUnhandledErrors().length;
+      void vitest.cancelCurrentRun('test-failure');
+    };
+    this.#timer = setTimeout(cut, Math.max(0, end - Date.now()));
+  }
 
   onTestCaseResult(test) {
     if (test.result().state === 'failed') this.#note(test.module);
@@ -16,12 +34,15 @@ export default class TestReporter {
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    write({ isWhole: true, files: modules.map(countsOf), unhandled: unhandledErrors.length });
+    clearTimeout(this.#timer);
+    const isCut = this.#unhandled !== null;
+    const files = modules.map((module) => (isCut ? cutCountsOf(module) : countsOf(module)));
+    write({ isWhole: true, isCut, files, unhandled: this.#unhandled ?? unhandledErrors.length });
   }
 
   #note(module) {
     this.#files.set(module.id, countsOf(module));
-    write({ isWhole: false, files: [...this.#files.values()], unhandled: 0 });
+    write({ isWhole: false, isCut: false, files: [...this.#files.values()], unhandled: 0 });
   }
 }
 
@@ -47,9 +68,20 @@ function countsOf(module) {
   return counts;
 }
 
+/** What a cut has kept from running, as one. */
+function cutCountsOf(module) {
+  const counts = countsOf(module);
+  const ran = counts.skipped.filter(({ reason }) => reason !== NOT_RUN && reason !== CUT_OFF);
+  const isPart = ran.length < counts.skipped.length;
+  const isNone = !isPart && counts.passed + counts.failed + ran.length === 0;
+  if (!isPart && !isNone) return counts;
+  const reason = `no time is left for ${isPart ? 'all of it' : 'it'}`;
+  return { ...counts, skipped: [...ran, { name: module.relativeModuleId, reason }] };
+}
+
 function reasonOf(test, state, note) {
   const { skipReason } = test.meta();
   if (note || skipReason) return note || skipReason;
   if (test.options.mode === 'todo') return 'not written yet';
-  return state === 'pending' ? 'did not run' : 'no reason is given';
+  return state === 'pending' ? NOT_RUN : 'no reason is given';
 }

@@ -2,7 +2,7 @@
  * `npm test`: makes a clone ready, and runs every test once while it checks the types; arguments go to vitest (for example a path).
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
  * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine; by TANCHO_TEST_END,
- * in seconds since 1970, they are ended.
+ * in seconds since 1970, they are ended; what came before them is cut off in time for them.
  * With TANCHO_TEST_CHAOS=1 nothing but test/cluster/chaos.test.ts runs.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
@@ -16,6 +16,10 @@ import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, repo
 const MOST_AGAIN = 5;
 /** In less nothing is begun in a cluster. */
 const CLUSTER_LEAST_MS = 240_000;
+/** What is kept for the cluster. */
+const CLUSTER_MS = 480_000;
+/** What has failed has this long for its second turn, however late it is. */
+const AGAIN_LEAST_MS = 120_000;
 const CLUSTER_PART = 'scenarios on a real Kubernetes';
 
 try {
@@ -46,10 +50,10 @@ const types = alone(() => checkTypes({ isQuiet: true })).catch((error) => {
 });
 
 /**
- * Answers the counts of each file, and how many errors there were outside of every test. Interrupted when `end` comes, if that is not 0: `isWhole`
- * is false then, and the counts are those until then.
+ * Answers the counts of each file, and how many errors there were outside of every test. Interrupted at `end`: `isWhole` is false then, and the
+ * counts are those until then. Cut off at `cut`: `isCut` is true then, and what did not run is skipped. Both in milliseconds since 1970.
  */
-async function runTests(args, env = {}, end = 0) {
+async function runTests(args, env = {}, { end = 0, cut = 0 } = {}) {
   const resultFile = join(folder, 'result.json');
   rmSync(resultFile, { force: true });
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
@@ -58,6 +62,7 @@ async function runTests(args, env = {}, end = 0) {
       ...process.env,
       ...env,
       TANCHO_TEST_RESULT: resultFile,
+      TANCHO_TEST_CUT: String(cut),
       TANCHO_TEST_DIST: join(root, 'dist'),
     },
     stdio: 'inherit',
@@ -72,20 +77,27 @@ async function runTests(args, env = {}, end = 0) {
   clearTimeout(timer);
   const result = existsSync(resultFile)
     ? JSON.parse(readFileSync(resultFile, 'utf8'))
-    : { isWhole: false, files: [], unhandled: 0 };
+    : { isWhole: false, isCut: false, files: [], unhandled: 0 };
   if (!result.isWhole) console.log('The tests did not come to their end.');
+  // That the time was over is no failure; what failed before is.
+  if (result.isCut) return { ...result, exitCode: 0 };
   return { ...result, exitCode: result.isWhole ? exitCode : 1 };
 }
 
+function later({ end, cut = 0 }) {
+  return { end, cut: cut === 0 ? 0 : Math.max(cut, Date.now() + AGAIN_LEAST_MS) };
+}
+
 /** As runTests(), and what failed once more, where that is asked for. */
-async function runSteadily(args, env, end) {
-  const run = await runTests(args, env, end);
+async function runSteadily(args, env, times) {
+  const run = await runTests(args, env, times);
   const failed = run.files.filter((file) => file.failed > 0);
   const isFew = failed.length > 0 && failed.length <= MOST_AGAIN;
   if (process.env.TANCHO_TEST_AGAIN !== '1' || !run.isWhole || run.unhandled > 0 || !isFew) return run;
-  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env, end);
+  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env, later(times));
   // What has failed and had no second turn has failed.
   if (!again.isWhole) return { ...run, isWhole: false };
+  if (again.isCut) return run;
   for (const counts of again.files) {
     const at = run.files.findIndex(({ file }) => file === counts.file);
     if (at < 0) continue;
@@ -102,12 +114,11 @@ async function runInCluster() {
   const { buildServers } = await import('../test/cluster/program.ts');
   const missing = withoutCluster();
   if (missing !== '') return missing;
-  const end = Number(process.env.TANCHO_TEST_END ?? 0) * 1_000;
   const left = () => (end === 0 ? Infinity : end - Date.now());
   if (left() < CLUSTER_LEAST_MS) return 'no time is left for it';
   const built = await buildServers(left() - CLUSTER_LEAST_MS);
   if (typeof built === 'string') return built;
-  const run = await runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' }, end);
+  const run = await runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' }, { end });
   if (run.isWhole) return run;
   // What is interrupted takes nothing down.
   await removeLeftovers(tmpdir());
@@ -123,13 +134,15 @@ function leftOut(reason) {
 }
 
 const args = process.argv.slice(2);
-const run = await runSteadily(args, {}, 0);
+const end = Number(process.env.TANCHO_TEST_END ?? 0) * 1_000;
+const isClusterWanted = process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0;
+const run = await runSteadily(args, {}, { cut: isClusterWanted && end > 0 ? end - CLUSTER_MS : 0 });
 await types;
 if (typeErrors !== null) {
   rmSync(folder, { recursive: true, force: true });
   reportAndExit(typeErrors);
 }
-if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
+if (isClusterWanted) {
   const inCluster = await runInCluster();
   if (typeof inCluster === 'string') run.files.push(leftOut(inCluster));
   else {
