@@ -10,7 +10,7 @@ import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
-import { SLOW } from '../support/slow.ts';
+import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
 const RUNS = SLOW ? 100 : 15;
 const MOST = 10;
@@ -165,7 +165,7 @@ it(`${RUNS} bursts leave a sound platform with all that was acknowledged`, { tim
       await world.dispose();
     }
   });
-  await fc.assert(property, { numRuns: RUNS });
+  await fc.assert(property, { numRuns: RUNS, ...SEQUENCE_LIMIT });
 });
 
 /** Variables that were set are there, unless the app went back or away in the same burst. */

@@ -14,7 +14,7 @@ import { serviceViolations } from '../support/service-invariants.ts';
 import { isRefusal, operate, type Step, step } from '../support/service-steps.ts';
 import { until } from '../support/until.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
-import { SLOW } from '../support/slow.ts';
+import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
 const RUNS = SLOW ? 500 : 10;
 const LONGEST = 8;
@@ -140,5 +140,5 @@ it(`of ${RUNS} random sequences none leaves anything that nobody knows of`, { ti
       await mock.stop();
     }
   });
-  await fc.assert(property, { numRuns: RUNS });
+  await fc.assert(property, { numRuns: RUNS, ...SEQUENCE_LIMIT });
 });

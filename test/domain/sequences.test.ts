@@ -6,6 +6,7 @@ import { isPlatformError } from '../../src/domain/errors.ts';
 import { type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import type { Recipe } from '../support/memory-builds.ts';
+import { SEQUENCE_LIMIT } from '../support/slow.ts';
 
 const RUNS = 12;
 const LONGEST = 7;
@@ -124,7 +125,7 @@ it('end as the model says', async () => {
       await world.dispose();
     }
   });
-  await fc.assert(property, { numRuns: RUNS });
+  await fc.assert(property, { numRuns: RUNS, ...SEQUENCE_LIMIT });
 });
 
 it('of operations that come at the same time are done one after the other, and apps do not wait for each other', async () => {

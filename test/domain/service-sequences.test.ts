@@ -10,7 +10,7 @@ import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices, unlisted } from '../support/service-invariants.ts';
 import { operate, isRefusal, type Step, step } from '../support/service-steps.ts';
-import { SLOW } from '../support/slow.ts';
+import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
 const RUNS = SLOW ? 200 : 20;
 const LONGEST = 8;
@@ -73,6 +73,6 @@ it(
         await world.dispose();
       }
     });
-    await fc.assert(property, { numRuns: RUNS });
+    await fc.assert(property, { numRuns: RUNS, ...SEQUENCE_LIMIT });
   },
 );
