@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 
 /**
  * Empty lines and lines that begin with `#` are skipped, `export` in front is too. A value in double quotes may go over several
- * lines and have \n, \r, \t, \" and \\ in it; one in single quotes is taken as it stands, over several lines too; any other is the
+ * lines and have \n, \r, \t, \", \\ and \$ in it; one in single quotes is taken as it stands, over several lines too; any other is the
  * rest of the line without blanks around it. Throws UsageError with the line, never with its text: that may be a secret.
  */
 export function readEnvFile(text: string, file: string): Map<string, string> {

@@ -14,6 +14,7 @@ it('reads what people write into such files', () => {
     'F=a=b\r',
     'G="-----BEGIN',
     'KEY-----"',
+    'H="\\$5 \\d"',
   ].join('\n');
   expect(Object.fromEntries(readEnvFile(text))).toEqual({
     A: '1',
@@ -23,6 +24,7 @@ it('reads what people write into such files', () => {
     E: '',
     F: 'a=b',
     G: '-----BEGIN\nKEY-----',
+    H: '$5 \\d',
   });
 });
 

@@ -2,8 +2,8 @@
 import { Problem } from '../api/problem.ts';
 
 /**
- * Empty lines and those that begin with `#` are skipped, and so is `export`. A value in quotes may go over several lines; in double quotes
- * \n, \r, \t, \" and \\ are known. Throws a Problem that names the line and never shows it: that may be a secret.
+ * As `tancho env set --file` reads them. Empty lines and those that begin with `#` are skipped, and so is `export`. A value in quotes may go over
+ * several lines; in double quotes \n, \r, \t, \", \\ and \$ are known. Throws a Problem that names the line and never shows it: that may be a secret.
  */
 export function readEnvFile(text: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -44,7 +44,7 @@ function endOf(text: string, quote: string): number {
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 function unescaped(text: string): string {
-  return text.replace(/\\([nrt"\\])/g, (_, character: string) => ESCAPED[character] ?? character);
+  return text.replace(/\\([nrt"\\$])/g, (_, character: string) => ESCAPED[character] ?? character);
 }
 
 function wrong(at: number, what: string): Problem {
