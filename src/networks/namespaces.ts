@@ -13,6 +13,7 @@ import {
 } from './address-plan.ts';
 import type { KernelRoute } from './range-claims.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
+import { unitFlowRules } from './unit-rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 
 /** Absolute paths. */
@@ -132,7 +133,12 @@ export class Namespaces {
       `route add default via ${plan.gatewayAddress} src ${address}`,
       ...this.#directRoute(plan, address),
     ]);
-    await Promise.all([addresses, this.#openDirectLink(plan, place), this.filter(namespace, rules)]);
+    await Promise.all([addresses, this.#openDirectLink(plan, place), this.#filterUnit(namespace, rules)]);
+  }
+
+  async #filterUnit(namespace: string, rules: string): Promise<void> {
+    // A kernel that cannot count has the rest all the same.
+    await this.filter(namespace, rules + unitFlowRules()).catch(() => this.filter(namespace, rules));
   }
 
   /** Not where the machine is one of the home's own, in which nobody but pasta would use it. */

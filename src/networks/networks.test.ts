@@ -254,10 +254,19 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     const shop = apps.find(({ tenant }) => tenant === 'shop');
     const port = here.get('127.0.0.1 bound')?.port ?? 0;
     const before = await counted();
-    expect(await apps[4]?.flood(12_000)).toBe('sent');
+    expect(await apps[4]?.flood('198.51.100', 12_000)).toBe('sent');
     const taken = (await counted()) - before;
     expect([taken, taken > 3_000, taken < 10_000]).toEqual([taken, true, true]);
     expect(await shop?.to('tcp', '127.0.0.1', port)).toBe('reached');
+  });
+
+  it('has the kernel keep few connections for its own network, whatever it sends', async () => {
+    const [shop, other] = [apps.find(({ tenant }) => tenant === 'shop'), apps[4]];
+    for (const network of ['127.0.1', '198.51.100']) expect(await other?.flood(network, 3_000)).toBe('sent');
+    expect(await other?.tracked()).toBeLessThan(1_000);
+    expect(await shop?.floodPort(here.get('127.0.0.1 bound')?.port ?? 0)).toBe('sent');
+    const kept = (await shop?.tracked()) ?? 0;
+    expect([kept, kept > 1_000, kept < 9_000]).toEqual([kept, true, true]);
   });
 
   it('notices that its filter on the machine was emptied, in part or whole, and makes it anew', async () => {

@@ -149,5 +149,6 @@ it('leads a unit to the loopback of the machine for what is forwarded only', () 
   const forwards = [{ from: '127.0.0.1', standIn: '100.64.16.3', protocol: 'tcp', port: 5432 } as const];
   const rules = unitRules(PLAN, '100.64.16.64', forwards);
   expect(part(rules, 'chain output').at(-1)).toBe('ip daddr 127.0.0.1 tcp dport 5432 dnat to 100.64.16.3');
+  expect(part(rules, 'chain tracked_out')).toContain('ip daddr 127.0.0.1 tcp dport 5432 accept');
   expect(part(unitRules(PLAN, '100.64.16.64', []), 'chain output')).toHaveLength(1);
 });

@@ -101,9 +101,10 @@ export function chain(name: string, rules: readonly string[]): string {
 
 export const REFUSED = 'reject with icmp type admin-prohibited';
 
-const FLOWS_TABLE = 'tancho_flows';
+/** In the gateway and in units, for what counts. */
+export const FLOWS_TABLE = 'tancho_flows';
 /** Of one address: the kernel has one table of connections for the gateway and one for the machine, and whoever fills them stops all others. */
-const MOST_FLOWS = 8_192;
+export const MOST_FLOWS = 8_192;
 const NEW_FLOWS = 'over 500/second burst 4000 packets';
 const MOST_ADDRESSES = 4_096;
 

@@ -1,9 +1,10 @@
 /**
  * Pure: the packet filter inside a unit's network. What listens on its loopback only is found by the platform, what it expects on the machine's
- * loopback is found by the unit, and its direct link to the machine is for answers only.
+ * loopback is found by the unit, and its direct link to the machine is for answers only. The kernel keeps a table of connections for what is
+ * translated so, in memory that no control group is charged for; everything else stays out of it.
  */
 import { type AddressPlan, DIRECT_LINK, UNIT_LINK } from './address-plan.ts';
-import { chain, REFUSED, TABLE, whole } from './rules.ts';
+import { chain, FLOWS_TABLE, MOST_FLOWS, REFUSED, TABLE, whole } from './rules.ts';
 
 /** Connections to `from`, a loopback address, go to the machine's own loopback by way of `standIn`. */
 export interface Forward {
@@ -13,16 +14,27 @@ export interface Forward {
   readonly port: number;
 }
 
+/** What does not begin a connection. */
+const ANSWERS = 'tcp flags & (syn | ack) != syn';
+
 export function unitRules(plan: AddressPlan, address: string, forwards: readonly Forward[]): string {
   const { machineAddress, directAddress } = plan;
   const outward = forwards.map(
     ({ from, standIn, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} dnat to ${standIn}`,
   );
+  const forwarded = forwards.map(({ from, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} accept`);
   return whole(TABLE, [
+    chain('tracked_in', ['type filter hook prerouting priority raw', `ip saddr != ${plan.standIns} notrack`]),
+    chain('tracked_out', [
+      'type filter hook output priority raw',
+      `ip daddr { ${machineAddress}, ${directAddress} } ${ANSWERS} accept`,
+      ...forwarded,
+      'notrack',
+    ]),
     chain('answers', [
       'type filter hook output priority filter',
       `oifname != "${DIRECT_LINK}" accept`,
-      `ip daddr ${directAddress} tcp flags & (syn | ack) != syn accept`,
+      `ip daddr ${directAddress} ${ANSWERS} accept`,
       REFUSED,
     ]),
     chain('prerouting', [
@@ -33,6 +45,16 @@ export function unitRules(plan: AddressPlan, address: string, forwards: readonly
     chain('postrouting', [
       'type nat hook postrouting priority srcnat',
       `oifname "${UNIT_LINK}" ip saddr 127.0.0.0/8 masquerade`,
+    ]),
+  ]);
+}
+
+/** How much of what is translated a unit may have open. A table of its own, for kernels that cannot count so do without it. */
+export function unitFlowRules(): string {
+  return whole(FLOWS_TABLE, [
+    chain('output', [
+      'type filter hook output priority filter - 1',
+      `ct state new ct count over ${MOST_FLOWS} ${REFUSED}`,
     ]),
   ]);
 }

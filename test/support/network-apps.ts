@@ -46,14 +46,25 @@ const keptTo = (host, port, tries = 40) => new Promise((resolve) => {
   send();
   const timer = setInterval(send, 50);
 });
-/** To so many ports of a network that is there for examples. */
-const flood = async (count) => {
+/** To so many ports of a network. */
+const flood = async (network, count) => {
   const socket = dgram.createSocket('udp4').on('error', () => {});
   for (let sent = 0; sent < count; sent += 1)
-    await new Promise((resolve) => socket.send('x', 1024 + (sent % 60000), '198.51.100.' + (1 + (sent % 250)), resolve));
+    await new Promise((resolve) => socket.send('x', 1024 + (sent % 60000), network + '.' + (1 + (sent % 250)), resolve));
   socket.close();
   return 'sent';
 };
+/** To one port of its loopback, from as many others. */
+const floodPort = async (port, count) => {
+  for (let sent = 0; sent < count; sent += 1) {
+    const socket = dgram.createSocket('udp4').on('error', () => {});
+    await new Promise((resolve) => socket.send('x', port, '127.0.0.1', resolve));
+    socket.close();
+  }
+  return 'sent';
+};
+/** In the kernel's table of connections. */
+const tracked = () => Number(require('node:fs').readFileSync('/proc/sys/net/netfilter/nf_conntrack_count', 'utf8'));
 /** Insists on the direct link to the machine, which needs no right; nobody answers by it. */
 const DIRECTLY = \`
 use Socket;
@@ -70,7 +81,7 @@ const directlyTo = (host, port) => new Promise((resolve) =>
 const ownAddress = () => Object.values(require('node:os').networkInterfaces()).flat().find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  const kinds = { udp: udpTo, kept: keptTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count), own: ownAddress, directly: directlyTo, requests: () => requests };
+  const kinds = { udp: udpTo, kept: keptTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood, floodPort: (_, port) => floodPort(port, 10000), tracked, own: ownAddress, directly: directlyTo, requests: () => requests };
   console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
@@ -92,8 +103,12 @@ export interface NetworkApp {
   own(): Promise<string>;
   /** How many came by HTTP. */
   requests(): Promise<number>;
-  /** Begins so many calls by UDP to nobody; resolves when they have left. */
-  flood(count: number): Promise<string>;
+  /** Begins so many calls by UDP to nobody in a network of 256; resolves when they have left. */
+  flood(network: string, count: number): Promise<string>;
+  /** Begins 10,000 calls by UDP to a port of its loopback. */
+  floodPort(port: number): Promise<string>;
+  /** How many connections the kernel keeps for its network. */
+  tracked(): Promise<number>;
   end(): Promise<void>;
 }
 
@@ -151,7 +166,9 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
     abstract: (name) => ask('abstract', name, 0),
     own: () => ask('own', '', 0),
     requests: async () => Number(await ask('requests', '', 0)),
-    flood: (count) => ask('flood', '', count),
+    flood: (network, count) => ask('flood', network, count),
+    floodPort: (port) => ask('floodPort', '', port),
+    tracked: async () => Number(await ask('tracked', '', 0)),
     async end() {
       await from.kill({ ...tree, id }, 'SIGKILL');
       await from.release(id);
