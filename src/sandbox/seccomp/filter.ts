@@ -32,13 +32,19 @@ const PROCESSORS: Readonly<Record<Processor, number>> = { x64: 0xc000003e, arm64
 const OTHER_WAY_IN = 0x4000_0000;
 /** Flags of clone() that make namespaces. */
 const NEW_NAMESPACES = 0x7e02_0000;
-/** Sockets to the host of a virtual machine. */
-const AF_VSOCK = 40;
+/** Unix sockets, IPv4 and IPv6, and netlink, which reports the network's addresses. Asking for any other kind has the kernel load the module for it. */
+const FAMILIES = [1, 2, 10, 16];
 /** Linux, with 32-bit addresses, with the kernel's name of 2.6, both, and the question which one it is. */
 const PERSONALITIES = [0, 8, 0x20000, 0x20008, 0xffffffff];
 
 /** FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR: an owner of files could take them out of the project whose quota they are in. */
 const PROJECT_CHANGES = [0x40086602, 0x401c5820];
+
+const SOCKETS: readonly BpfInstruction[] = [
+  load(FIRST_ARGUMENT_AT),
+  ...FAMILIES.flatMap((family) => [whenEqual(family), give(ALLOWED)]),
+  give(REFUSED),
+];
 
 /** What depends on an argument, by name. Each ends with a verdict. */
 const JUDGED: Readonly<Record<string, readonly BpfInstruction[]>> = {
@@ -50,7 +56,8 @@ const JUDGED: Readonly<Record<string, readonly BpfInstruction[]>> = {
     ...PROJECT_CHANGES.flatMap((value) => [whenEqual(value), give(REFUSED)]),
     give(ALLOWED),
   ],
-  socket: [load(FIRST_ARGUMENT_AT), whenEqual(AF_VSOCK), give(REFUSED), give(ALLOWED)],
+  socket: SOCKETS,
+  socketpair: SOCKETS,
   personality: [
     load(FIRST_ARGUMENT_AT),
     ...PERSONALITIES.flatMap((value) => [whenEqual(value), give(ALLOWED)]),

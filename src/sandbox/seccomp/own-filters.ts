@@ -1,5 +1,5 @@
 /** Pure: which system calls the platform's own processes may make. They are made of those of a sandbox, so that one list is looked after. */
-import { FIRST_ARGUMENT_AT, give, type BpfInstruction, load, whenEqual } from './bpf.ts';
+import { give } from './bpf.ts';
 import { ALLOWED, type Judge, judgementOf, REFUSED } from './filter.ts';
 
 /** Of other processes, of the kernel and of the machine as a whole, which nothing here looks into or changes; namespaces, mounts and limits are control's work. */
@@ -22,22 +22,12 @@ const MOUNTING: ReadonlySet<string> = new Set(
   'fsconfig fsmount fsopen mount mount_setattr move_mount open_tree'.split(' '),
 );
 
-/** Unix sockets, IPv4 and IPv6, and netlink, which reports the machine's addresses. */
-const FAMILIES = [1, 2, 10, 16];
-
-const EDGE_SOCKETS: readonly BpfInstruction[] = [
-  load(FIRST_ARGUMENT_AT),
-  ...FAMILIES.flatMap((family) => [whenEqual(family), give(ALLOWED)]),
-  give(REFUSED),
-];
-
 /** Of control, and of all that it starts. */
 export const ofControl: Judge = (name = '') => [give(NOT_FOR_CONTROL.has(name) ? REFUSED : ALLOWED)];
 
 /** `mounts`: it makes some while it is root yet; later they are refused to it as to everybody. */
 export function ofEdge({ mounts }: { mounts: boolean }): Judge {
   return (name) => {
-    if (name === 'socket') return EDGE_SOCKETS;
     if (name === undefined) return judgementOf(name);
     if (mounts && MOUNTING.has(name)) return [give(ALLOWED)];
     return NOT_FOR_EDGE.has(name) ? [give(REFUSED)] : judgementOf(name);
