@@ -1,26 +1,26 @@
 /**
- * The contract over the built program, with really deployed apps: all of it on SQLite, and what touches the database on
- * PostgreSQL too where there is one and time for it.
+ * The contract over the built program, with really deployed apps: on PostgreSQL where there is one. On SQLite, with units in memory, it is asked
+ * in test/contract/contract.test.ts; that both stores do the same is shown by their conformance suite.
  */
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { generatedChecks } from '../contract/generated.ts';
 import { openGitDeploys, type GitDeploys } from '../contract/git-deploys.ts';
 import { coverageChecks } from '../contract/coverage.ts';
 import { CONTRACT } from '../contract/suite.ts';
 import { type Target, targetAt } from '../contract/target.ts';
 import { letterIn } from '../support/outbox.ts';
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createTestDatabase } from '../support/postgres.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const database = await createTestDatabase();
 
-function contractOn(given: TestDatabase | null): void {
+describe(database === null ? 'on SQLite' : 'on PostgreSQL', () => {
   let world: World | undefined;
   let deploys: GitDeploys | undefined;
   let target: Target;
 
   beforeAll(async () => {
-    const started = await startWorld(given === null ? {} : { env: { TANCHO_DATABASE_URL: given.url } });
+    const started = await startWorld(database === null ? {} : { env: { TANCHO_DATABASE_URL: database.url } });
     world = started;
     deploys = await openGitDeploys(started.apiUrl);
     target = await targetAt({
@@ -34,15 +34,11 @@ function contractOn(given: TestDatabase | null): void {
   afterAll(async () => {
     await deploys?.dispose();
     await world?.dispose();
-    await given?.dispose();
+    await database?.dispose();
   });
 
   const getTarget = (): Target => target;
-  if (given === null) generatedChecks(getTarget);
+  generatedChecks(getTarget);
   for (const contract of CONTRACT) contract(getTarget);
-  if (given === null) coverageChecks(getTarget);
-}
-
-describe('on SQLite', () => contractOn(null));
-if (database !== null) describe('on PostgreSQL', () => contractOn(database));
-else it('on PostgreSQL', ({ skip }) => skip('there is no PostgreSQL'));
+  coverageChecks(getTarget);
+});
