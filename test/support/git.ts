@@ -74,9 +74,13 @@ export async function createWorkTree(files: Readonly<Record<string, string>>, id
       }
     },
     async commit(message = 'work') {
-      await git(['add', '-A']);
-      const done = await git(['commit', '-q', '--allow-empty', '-m', message]);
-      if (done.code !== 0) throw new Error(done.stderr);
+      for (const args of [
+        ['add', '-A'],
+        ['commit', '-q', '--allow-empty', '-m', message],
+      ]) {
+        const done = await git(args);
+        if (done.code !== 0) throw new Error(done.stderr);
+      }
       return (await git(['rev-parse', 'HEAD'])).stdout.trim();
     },
     push: (url, branch = 'main') => git(['push', url, `HEAD:refs/heads/${branch}`]),

@@ -1,8 +1,9 @@
 /** Provokes failures, does what their hints say, and sees the next push serve. */
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sshUrl, type WorkTree } from '../../support/git.ts';
 import { ImageRegistry } from '../../support/image-registry.ts';
 import { registryEnv, run } from '../../support/world.ts';
@@ -22,22 +23,29 @@ interface Taking {
   readonly work: WorkTree;
   /** As it was printed. */
   readonly hint: string;
+  /** Of who takes it: beside the app, for programs go on writing there, and none of that is to be pushed. */
+  readonly home: string;
 }
 
 /** One test for each that no plan shows; those with the same settings of the server share one. */
 export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
   const worlds = new Map<string, Promise<CorpusWorld>>();
   let registry: ImageRegistry | null = null;
+  let home = '';
   const opened = (env: Readonly<Record<string, string>>): Promise<CorpusWorld> => {
     const key = JSON.stringify(env);
     const world = worlds.get(key) ?? corpusWorld(env);
     worlds.set(key, world);
     return world;
   };
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'tancho-developer-'));
+  });
   afterAll(async () => {
     for (const world of worlds.values()) await (await world).dispose();
     await registry?.close();
     await removeLockTools();
+    await rm(home, { recursive: true, force: true, maxRetries: 10 });
   });
 
   const pushed = Object.entries(rows).filter(([, row]) => !isOfPlan(row));
@@ -62,7 +70,7 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
       const hint = filled(row.hint);
       expect(failed.stderr).toContain(hint);
       for (const step of row.follow) {
-        const undone = await take(step, { corpus, app, work, hint }, filled);
+        const undone = await take(step, { corpus, app, work, hint, home }, filled);
         if (undone !== null) return test.skip(undone);
       }
       await work.commit();
@@ -76,11 +84,8 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
 }
 
 /** Why a program of somebody else did not do what it says; null: all is done. */
-async function take(
-  step: Step,
-  { corpus, app, work, hint }: Taking,
-  filled: (text: string) => string,
-): Promise<string | null> {
+async function take(step: Step, taking: Taking, filled: (text: string) => string): Promise<string | null> {
+  const { corpus, app, work, hint } = taking;
   if ('edit' in step) {
     const texts = Object.entries(step.edit).map(([path, text]) => [path, text === null ? null : filled(text)]);
     await work.write(Object.fromEntries(texts) as Record<string, string | null>);
@@ -97,7 +102,7 @@ async function take(
     await corpus.tancho(words, work);
   } else if ('inApp' in step) {
     let printed = '';
-    for (const command of step.inApp) printed = await inApp(filled(command), work, hint);
+    for (const command of step.inApp) printed = await inApp(filled(command), taking);
     if (step.writes === undefined) return null;
     const { file, text } = step.writes;
     const written = await readFile(join(work.dir, file), 'utf8').catch(() => '');
@@ -109,11 +114,11 @@ async function take(
 }
 
 /** As a person with that program would; answers what it printed. */
-async function inApp(command: string, work: WorkTree, hint: string): Promise<string> {
+async function inApp(command: string, { work, hint, home }: Taking): Promise<string> {
   expect(hint).toContain(command);
   const [program = '', ...args] = command.split(' ');
   const path = await lockTools(program);
-  const env = { ...registryEnv(), ...work.env, PATH: path, HOME: work.dir };
+  const env = { ...registryEnv(), ...work.env, PATH: path, HOME: home };
   const ran = await run(program, args, { cwd: work.dir, env, timeoutMs: PUSH_MS });
   expect(ran.code, ran.stderr).toBe(0);
   return `${ran.stdout}${ran.stderr}`.trim().slice(-PRINTED_CHARACTERS);
