@@ -47,12 +47,12 @@ export function milliseconds(value: number): string {
   return value < 1_000 ? `${digits(value)} ms` : `${digits(value / 1_000)} s`;
 }
 
-/** Of nanoseconds, as deploys are measured. */
+/** `4.2 s`, `42 s`, `2 min 5 s`: of nanoseconds, as deploys are measured. */
 export function duration(nanoseconds: number): string {
-  const seconds = nanoseconds / 1e9;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  const tenths = Math.round(nanoseconds / 1e8);
+  if (tenths < 100) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(nanoseconds / 1e9);
+  return seconds < 90 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', {
