@@ -30,7 +30,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'edges.follow': 'what "tancho edge run" starts asks for it, over a websocket',
   'instances.proxy': 'for programs that speak with the provider of a service',
   'instances.bind_of_service': 'the published operation answers the variables with their values',
-  'instances.remove_of_service': 'the published operation does the same',
+  'instances.remove_of_service': '"tancho instance remove" calls it for what "tancho instance list" shows',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'apps.metric_envs': 'there are none',
   'plans.routers': 'there is one router',

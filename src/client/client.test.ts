@@ -263,6 +263,23 @@ describe('streams', () => {
     expect((await failure(client.apps.remove('x'))).code).toBe('client.bad_answer');
   });
 
+  it('of removing an instance are asked for where its service is known', async () => {
+    const { client, seen } = await platform((one, response) => {
+      if (one.method === 'GET') json([{ service: 'db', instances: ['one'] }])(one, response);
+      else if (one.url.startsWith('/services/db/')) stream({ Message: 'not confirmed\n' })(one, response);
+      else response.end();
+    });
+    const said: string[] = [];
+    await client.instances.remove('one', { say: (message) => said.push(message) });
+    // One that is being removed is in no list.
+    await client.instances.remove('two', { force: true, say: (message) => said.push(message) });
+    expect(said).toEqual(['not confirmed\n']);
+    expect(seen.filter(({ method }) => method === 'DELETE').map(({ url }) => url)).toEqual([
+      '/services/db/instances/one?unbindall=false',
+      '/services/instances/two?unbindall=false&force=true',
+    ]);
+  });
+
   it('of run give output and exit code', async () => {
     const { client } = await platform(stream({ Message: 'out\n' }, { Message: '', Error: 'exit code 3' }));
     let output = '';

@@ -46,7 +46,7 @@ export interface InstancesClient {
   ): Promise<void>;
   /** One sentence. */
   status(name: string): Promise<string>;
-  remove(name: string, options?: { readonly unbindAll?: boolean; readonly force?: boolean }): Promise<void>;
+  remove(name: string, options?: Progress & { readonly unbindAll?: boolean; readonly force?: boolean }): Promise<void>;
   /** The variables, once the app runs with them. */
   bind(
     name: string,
@@ -94,8 +94,14 @@ export function instancesClient({ request, progress: during }: Requests): Instan
       await request('instances.update', { params: { service, instance }, body });
     },
     status: async (instance) => (await request('instances.status', { params: { instance } })).trim(),
-    remove: (instance, { unbindAll, force } = {}) =>
-      request('instances.remove', { params: { instance }, query: { unbindall: unbindAll, force } }),
+    async remove(instance, { unbindAll = false, force, ...progress } = {}) {
+      const query = { unbindall: unbindAll, force };
+      const listed = await request('instances.list');
+      const service = listed.find(({ instances }) => instances.includes(instance))?.service;
+      // One whose removal is under way is in no list.
+      if (service === undefined) return request('instances.remove', { params: { instance }, query });
+      return during('instances.remove_of_service', { params: { service, instance }, query }, progress);
+    },
     bind: (instance, app, { noRestart, as } = {}) =>
       request('instances.bind', {
         params: { instance, app },

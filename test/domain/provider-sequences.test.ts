@@ -111,6 +111,27 @@ async function startOn(mock: MockProvider): Promise<DomainWorld> {
   return world.next();
 }
 
+it.each([{ do: 'redirect' }, { do: 'fail', status: 403 }] as const)(
+  'a removal that was done and cut off is not taken back by what its repetition is answered ($do)',
+  async (answer) => {
+    const mock = await startMockProvider({ variables });
+    const world = await startOn(mock);
+    try {
+      mock.addRule({ on: 'remove', times: 1, ...answer });
+      mock.addRule({ on: 'remove', do: 'die-after', times: 1 });
+      await world.useCases.instances.remove(ANN, 'one');
+      expect(mock.asked.flatMap(({ did }) => (did === '' ? [] : [did]))).toEqual(['die-after', answer.do]);
+      await until(async () => (await world.machine.store.instances()).length === 0, {
+        what: 'the instance to be gone',
+      });
+      expect([...mock.instances]).toEqual([]);
+    } finally {
+      await world.dispose();
+      await mock.stop();
+    }
+  },
+);
+
 it(`of ${RUNS} random sequences none leaves anything that nobody knows of`, { timeout: RUNS * 8_000 }, async () => {
   const steps = fc.array(fc.tuple(step, trouble), { minLength: 2, maxLength: LONGEST });
   const property = fc.asyncProperty(steps, async (sequence) => {

@@ -136,10 +136,17 @@ it('an instance of the only plan of a broker stays of that plan', async () => {
 });
 
 it('an instance whose removal is in doubt is gone for users, and its name is free as soon as the provider confirms', async () => {
-  failing('dies after', ...Array<Fault>(5).fill('away'));
-  await world.useCases.instances.remove(ANN, 'one');
+  failing('dies after', ...Array<Fault>(500).fill('away'));
+  const said: string[] = [];
+  await world.useCases.instances.remove(ANN, 'one', { say: (line) => said.push(line) });
+  await world.useCases.instances.remove(ANN, 'one', { say: (line) => said.push(line) });
+  expect(said).toEqual([
+    expect.stringContaining('did not confirm it (The connection broke.); it is asked again until it does.'),
+    expect.stringContaining('did not confirm it (Nothing listens there.); it is asked again until it does.'),
+  ]);
   await expect(world.useCases.instances.info(ANN, 'one')).rejects.toMatchObject({ code: 'instance.not_found' });
   expect(await world.useCases.instances.list(ANN, {})).toEqual([{ service: 'db', instances: [] }]);
+  failing();
   await until(async () => (await world.machine.store.instances()).length === 0, {
     timeoutMs: WAIT_MS,
     what: 'the instance to be removed',

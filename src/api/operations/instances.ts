@@ -82,7 +82,7 @@ async function remove(
       await useCases.bindings.unbind(caller, instance, app, { force, ...of }, say);
     }
   }
-  await useCases.instances.remove(caller, instance, { force, ...of });
+  await useCases.instances.remove(caller, instance, { force, ...of, say });
 }
 
 function ways(method: Method, ...paths: readonly string[]): { method: Method; path: string }[] {

@@ -54,6 +54,8 @@ export interface ProviderRequest {
 }
 
 export interface EndpointAnswer {
+  /** An earlier attempt of this very request broke off after it was sent: it may have been carried out, whatever this answer says. */
+  readonly mayHaveHappened: boolean;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -89,9 +91,10 @@ export function createSend(options: CallOptions): Send {
     const startedAt = Date.now();
     const attempts = request.repeatable ? ATTEMPTS : 1;
     return withDeadline(request.timeoutMs, call.signal, async (signal) => {
+      let mayHaveHappened = false;
       for (let attempt = 1; ; attempt += 1) {
         try {
-          const answer = await once(endpoint, request, call, signal);
+          const answer = { ...(await once(endpoint, request, call, signal)), mayHaveHappened };
           logger.debug(
             { ...described(endpoint, request), status: answer.status, ms: Date.now() - startedAt },
             'provider',
@@ -100,7 +103,9 @@ export function createSend(options: CallOptions): Send {
         } catch (error) {
           if (!(error instanceof RequestFailure)) throw error;
           logger.debug({ ...described(endpoint, request), failure: error.code, attempt }, 'provider failed');
-          if (attempt === attempts || error.code !== 'unreachable') throw endpointFailure(endpoint, error, request);
+          mayHaveHappened ||= request.changes && error.sent;
+          if (attempt === attempts || error.code !== 'unreachable')
+            throw endpointFailure(endpoint, error, mayHaveHappened);
           await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1), undefined, { signal }).catch(() => undefined);
         }
       }
@@ -149,9 +154,8 @@ export function headerText(value: string): string {
 export function endpointFailure(
   endpoint: Endpoint,
   failure: RequestFailure,
-  request: { readonly changes: boolean },
+  mayHaveHappened: boolean,
 ): EndpointFailure {
-  const mayHaveHappened = request.changes && failure.sent;
   const whose = `the provider of the service "${endpoint.service}"`;
   const options = { mayHaveHappened, cause: failure };
   switch (failure.code) {
@@ -168,10 +172,10 @@ export function endpointFailure(
   }
 }
 
-/** Says that something took too long: it may go on, so like a 5xx it leaves open what was done. */
+/** Says that something took too long: it may go on. */
 const TIMED_OUT = 408;
 
-/** An answer that says no. A 5xx leaves open what was done before it. */
+/** An answer that says no. Only a 4xx says that nothing was done; a redirect may be sent after it was, as to a web form. */
 export function refusal(
   endpoint: Endpoint,
   request: ProviderRequest,
@@ -179,11 +183,19 @@ export function refusal(
   description?: string,
 ): EndpointFailure {
   const { status } = answer;
-  const excerpt = excerptOf(endpoint, request, description ?? answer.text);
+  const excerpt = excerptOf(endpoint, request, description ?? redirectOf(endpoint, answer) ?? answer.text);
   const said = `The provider of the service "${endpoint.service}" answered ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`;
   const code = status === 412 ? 'precondition_failed' : status === 404 || status === 410 ? 'not_found' : 'refused';
-  const mayHaveHappened = request.changes && (status >= 500 || status < 300 || status === TIMED_OUT);
+  const isPlainNo = status >= 400 && status < 500 && status !== TIMED_OUT;
+  const mayHaveHappened = request.changes && (answer.mayHaveHappened || !isPlainNo);
   return new EndpointFailure(code, said, { mayHaveHappened, status });
+}
+
+/** Without the query, which may be a secret; null: the answer is no redirect. */
+function redirectOf(endpoint: Endpoint, { status, headers: { location } }: EndpointAnswer): string | null {
+  if (status < 300 || status >= 400 || location === undefined || !URL.canParse(location, endpoint.url)) return null;
+  const { protocol, host, pathname } = new URL(location, endpoint.url);
+  return `a redirect to ${protocol}//${host}${pathname}. Redirects are not followed: the manifest of the service has to name the final address`;
 }
 
 function excerptOf(endpoint: Endpoint, request: ProviderRequest, text: string): string {

@@ -2,18 +2,15 @@
 import { text } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { SILENT } from '../../lib/logger.ts';
+import type { Endpoint, EndpointKind, ServiceEndpoint } from '../../domain/services/service-endpoint.ts';
 import {
-  type Endpoint,
-  type EndpointBinding,
-  type EndpointCall,
-  EndpointFailure,
-  type EndpointInstance,
-  type EndpointKind,
-  type ServiceEndpoint,
-} from '../../domain/services/service-endpoint.ts';
-import { createServiceEndpoints } from './index.ts';
-import { type FaultyServer, PASSWORD, REDIRECT_TARGET, type ReceivedRequest } from './testing/faulty-server.ts';
+  type FaultyServer,
+  PASSWORD,
+  REDIRECT_LOCATION,
+  REDIRECT_TARGET,
+  type ReceivedRequest,
+} from './testing/faulty-server.ts';
+import { BINDING, callOf, endpointAt, endpointsForTest, failureOf, INSTANCE } from './testing/fixtures.ts';
 
 /** A provider, and what it believes. */
 interface ProviderUnderTest extends FaultyServer {
@@ -30,56 +27,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 27;
-
-export const INSTANCE: EndpointInstance = {
-  id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
-  name: 'shop-db',
-  team: 'shop',
-  plan: 'small',
-  user: 'ann@example.com',
-  description: 'of the shop',
-  tags: ['a', 'b'],
-  parameters: { seed: 'secret-seed-value' },
-};
-
-export const BINDING: EndpointBinding = {
-  id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a02',
-  app: 'web',
-  appHost: 'web.example.com',
-  unitHosts: ['10.0.0.1:1', '10.0.0.2:2'],
-};
-
-let calls = 0;
-export function callOf(signal = new AbortController().signal): EndpointCall {
-  calls += 1;
-  return { idempotencyKey: `key-${calls}`, user: 'ann@example.com', requestId: `request-${calls}`, signal };
-}
-
-export function endpointsForTest(options: Partial<Parameters<typeof createServiceEndpoints>[0]> = {}): ServiceEndpoint {
-  return createServiceEndpoints({
-    allow: [],
-    allowLoopback: true,
-    ownPorts: () => [],
-    logger: SILENT,
-    // Those of calls are what they are: a busy machine answers late.
-    deadlines: { poll: 5 },
-    ...options,
-  });
-}
-
-export function endpointAt(kind: EndpointKind, url: string): Endpoint {
-  return { kind, service: 'db', url, username: 'platform', password: PASSWORD };
-}
-
-export async function failureOf(work: Promise<unknown>): Promise<EndpointFailure> {
-  const error: unknown = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof EndpointFailure)) throw new Error('expected an EndpointFailure', { cause: error });
-  return error;
-}
+const CASES = 29;
 
 const changing = (request: ReceivedRequest): boolean => request.method !== 'GET';
 
@@ -195,6 +143,28 @@ function failureCases(test: Test): void {
     expect(removals.map((request) => request.headers['idempotency-key'])).toEqual(Array(3).fill(call.idempotencyKey));
   });
 
+  test('an attempt that broke off may have happened, whatever is answered to the next', async (world) => {
+    const { provider, endpoints, endpoint } = world;
+    await endpoints.create(endpoint, INSTANCE, callOf());
+    provider.failInTurn('reset after', 'say no');
+    const refused = await failureOf(endpoints.remove(endpoint, INSTANCE, callOf()));
+    expect(refused).toMatchObject({ code: 'refused', mayHaveHappened: true, status: 400 });
+    expect(provider.instanceCount()).toBe(0);
+    provider.failInTurn('say no');
+    const atOnce = await failureOf(endpoints.remove(endpoint, INSTANCE, callOf()));
+    expect(atOnce).toMatchObject({ mayHaveHappened: false });
+    let isThere = true;
+    const resolve = async () => (isThere ? [{ address: '127.0.0.1', family: 4 as const }] : []);
+    const named = endpointsForTest({ resolve });
+    const { port } = new URL(endpoint.url);
+    provider.fail('reset after', ({ method }) => {
+      isThere = method !== 'DELETE';
+      return !isThere;
+    });
+    const gone = await failureOf(named.remove({ ...endpoint, url: `http://db.test:${port}` }, INSTANCE, callOf()));
+    expect(gone).toMatchObject({ code: 'unreachable', mayHaveHappened: true });
+  });
+
   test('waits for an answer only so long', async ({ provider, endpoints, endpoint }) => {
     await endpoints.create(endpoint, INSTANCE, callOf());
     const hasty = endpointsForTest({ deadlines: { short: 400, long: 400, asynchronous: 1_500, poll: 5 } });
@@ -218,7 +188,7 @@ function failureCases(test: Test): void {
     expect(late).toMatchObject({ code: 'timeout', mayHaveHappened: false });
   });
 
-  test('a refusal keeps the secrets, and only a 5xx leaves open what happened', async (world) => {
+  test('a refusal keeps the secrets, and a plain no leaves nothing open', async (world) => {
     const { provider, endpoints, endpoint } = world;
     for (const [fault, mayHaveHappened] of [['say all', true] as const, ['say no', false] as const]) {
       provider.fail(fault, changing);
@@ -299,7 +269,22 @@ function failureCases(test: Test): void {
     provider.fail('redirect');
     const failure = await failureOf(endpoints.plans(endpoint, callOf()));
     expect(failure).toMatchObject({ code: 'refused', status: 307 });
+    expect(failure.message).toContain(
+      `a redirect to ${new URL(REDIRECT_TARGET, endpoint.url).href}. Redirects are not`,
+    );
+    expect(failure.message).not.toContain('s3cret');
     expect(provider.requests.map((request) => request.path)).not.toContain(REDIRECT_TARGET);
+  });
+
+  test('a redirect is no plain no: what was asked for may have been done', async (world) => {
+    const { provider, endpoints, endpoint } = world;
+    provider.fail('redirect', changing);
+    const asking = [
+      () => endpoints.create(endpoint, INSTANCE, callOf()),
+      () => endpoints.bind(endpoint, INSTANCE, BINDING, callOf()),
+      () => endpoints.remove(endpoint, INSTANCE, callOf()),
+    ];
+    for (const ask of asking) expect(await failureOf(ask())).toMatchObject({ status: 307, mayHaveHappened: true });
   });
 }
 
@@ -374,7 +359,7 @@ function proxyCases(test: Test): void {
     expect(provider.requests).toEqual([]);
     provider.fail('redirect');
     const redirect = await endpoints.proxy(below, { method: 'GET', path: '/a', headers: {}, body: null }, callOf());
-    expect([redirect.status, redirect.headers.location]).toEqual([307, REDIRECT_TARGET]);
+    expect([redirect.status, redirect.headers.location]).toEqual([307, REDIRECT_LOCATION]);
     redirect.body.destroy();
   });
 }

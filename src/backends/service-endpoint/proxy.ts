@@ -61,7 +61,7 @@ export function createProxy(options: CallOptions): ServiceEndpoint['proxy'] {
       return { status: answer.statusCode ?? 502, headers: handedOn(answer.headers), body: bounded(answer) };
     } catch (error) {
       finish();
-      if (error instanceof RequestFailure) throw endpointFailure(endpoint, error, { changes });
+      if (error instanceof RequestFailure) throw endpointFailure(endpoint, error, changes && error.sent);
       throw error;
     }
   };

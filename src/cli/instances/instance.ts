@@ -78,7 +78,9 @@ function registerMaking(instance: Command, cli: Cli): void {
       if (options.yes !== true) await confirm(cli, `Remove ${name} and what is in it for good?`, '--yes');
       const client = await cli.client();
       const how = { ...(options.unbindAll && { unbindAll: true }), ...(options.force && { force: true }) };
-      await cli.during(`Removing ${name}`, () => client.instances.remove(name, how));
+      await cli.during(`Removing ${name}`, (say) =>
+        client.instances.remove(name, { ...how, say, signal: cli.context.signal }),
+      );
       cli.show({ instance: name }, () => `${name} is removed.`);
     });
 }

@@ -17,6 +17,7 @@ import { type Answered, type BindingAttempts, commitBinding } from './binding-at
 import { type BoundVars, boundVars, checkBoundVars, storeBoundEnv, withBindings } from './binding-env.ts';
 import { demandInstance } from './demand-service.ts';
 import { bindingLease, type Orphans } from './orphans.ts';
+import { unconfirmed } from './provider.ts';
 import { renamed } from './binding-names.ts';
 import type { Binding, BoundNames, Instance, VariableNames } from './service.ts';
 
@@ -160,7 +161,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
           const failure = await orphans.undoBinding(binding.id, { isOver: true });
           if (failure === null) return;
           if (options.force === true) await store.transact((tx) => tx.deleteBinding(binding.id));
-          else say(` !     The provider did not confirm it (${failure.message}); it is asked again until it does.`);
+          else say(unconfirmed(failure));
         });
         say(`Instance "${instanceName}" is not bound to the app "${appName}" anymore.`);
         await journal.note(appName, `unbound from ${instance.name} by ${callerName(caller)}`);

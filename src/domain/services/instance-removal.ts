@@ -3,10 +3,11 @@ import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { demandInstance, demandService } from './demand-service.ts';
 import { instanceLease, type Orphans } from './orphans.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { type Provider, providerFailed, unconfirmed } from './provider.ts';
 import type { Instance } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
@@ -15,12 +16,14 @@ interface RemoveOptions {
   readonly force?: boolean;
   /** Name of the service that the instance must be of; '' or absent for any. */
   readonly service?: string;
+  /** Gets to know that the provider has not confirmed it yet. */
+  readonly say?: Say;
 }
 
 export interface InstanceRemoval {
   /**
    * Errors: instance.not_found, instance.bound; provider.failed when the provider surely has not removed it, and then it is as
-   * before. A provider that leaves it open whether it has is asked again in the background until it says so.
+   * before. A provider that leaves it open whether it has is asked again in the background until it says so, and `say` says that.
    */
   remove(caller: Caller, name: string, options?: RemoveOptions): Promise<void>;
   /** Names of the apps that are bound to it, or about to be. */
@@ -47,7 +50,7 @@ export function createInstanceRemoval(deps: {
     });
   }
 
-  async function carryOut(instance: Instance, force: boolean): Promise<void> {
+  async function carryOut(instance: Instance, { force = false, say = () => {} }: RemoveOptions): Promise<void> {
     const wasReady = await begin(instance.id);
     if (wasReady && !force) {
       const service = await demandService(store, instance.service);
@@ -61,17 +64,21 @@ export function createInstanceRemoval(deps: {
         }
         await store.transact((tx) => tx.updateInstance(instance.id, { attempts: 1, problem: thrown.message }));
         orphans.wake();
+        say(unconfirmed(thrown));
         return;
       }
       await store.transact((tx) => tx.deleteInstance(instance.id));
       return;
     }
     const failure = await orphans.undoInstance(instance.id, { isOver: true });
-    if (failure !== null && force) await store.transact((tx) => tx.deleteInstance(instance.id));
+    if (failure === null) return;
+    if (force) await store.transact((tx) => tx.deleteInstance(instance.id));
+    else say(unconfirmed(failure));
   }
 
   return {
-    async remove(caller, name, { force = false, service = '' } = {}) {
+    async remove(caller, name, given = {}) {
+      const { force = false, service = '' } = given;
       // One whose removal is under way is gone for everybody, but its removal can be repeated.
       const found = await store.instance(name);
       const isMeant = found !== null && (service === '' || found.service === service);
@@ -79,7 +86,7 @@ export function createInstanceRemoval(deps: {
       const detail = force ? `${instance.service} by force` : instance.service;
       const options = { target: `instance:${name}`, lease: instanceLease(name), detail };
       await act(caller, 'instance.remove', { instance }, options, () =>
-        orphans.during(instance.id, () => carryOut(instance, force)),
+        orphans.during(instance.id, () => carryOut(instance, given)),
       );
     },
 

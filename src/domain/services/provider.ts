@@ -180,6 +180,11 @@ export function providerFailed(
   return new PlatformError('provider.failed', `${what}: ${failure.message}`, { details });
 }
 
+/** A line for whoever has unbound or removed something that is gone for them, and about which its provider has still to be asked. */
+export function unconfirmed({ message }: EndpointFailure, whose = 'The provider'): string {
+  return ` !     ${whose} did not confirm it (${message}); it is asked again until it does.`;
+}
+
 /** What the provider answers. Throws providerFailed() for what it is to blame for. */
 export async function answerOf<T>(asking: Promise<T>, what: string, instance: string): Promise<T> {
   try {

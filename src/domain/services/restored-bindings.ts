@@ -13,6 +13,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { type Answered, type BindingAttempts, commitBinding } from './binding-attempts.ts';
 import { boundVars, checkBoundVars, SERVICES_VARIABLES, withBindings } from './binding-env.ts';
 import { bindingLease, type Orphans } from './orphans.ts';
+import { unconfirmed } from './provider.ts';
 import type { Binding, Instance, VariableNames } from './service.ts';
 
 export interface RestoredBindings {
@@ -124,10 +125,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
     for (const { binding, instance } of leaving) {
       const failure = await orphans.undoBinding(binding.id, { isOver: true });
       await journal.note(app, `unbound from ${instance.name} with the release that serves`);
-      if (failure === null) continue;
-      say(
-        ` !     The provider of ${instance.name} did not confirm it (${failure.message}); it is asked again until it does.`,
-      );
+      if (failure !== null) say(unconfirmed(failure, `The provider of ${instance.name}`));
     }
   }
 

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BINDING,
-  callOf,
-  endpointAt,
-  endpointsForTest,
-  failureOf,
-  INSTANCE,
-  serviceEndpointConformance,
-} from '../conformance.ts';
+import { serviceEndpointConformance } from '../conformance.ts';
+import { BINDING, callOf, endpointAt, endpointsForTest, failureOf, INSTANCE } from '../testing/fixtures.ts';
 import { type HttpProvider, startHttpProvider } from '../testing/http-provider.ts';
 
 serviceEndpointConformance('http', async () => {
@@ -115,6 +108,21 @@ describe('the contract of providers', () => {
       expect(new Set(keys).size).toBe(1);
       await endpoints.unbind(endpoint, INSTANCE, BINDING, callOf());
       expect(provider.bindings.size).toBe(0);
+    });
+  });
+
+  it('an older way of unbinding that is answered neither yes nor with not knowing it leaves the binding', async () => {
+    await withProvider(async (provider, endpoint) => {
+      provider.isOld = true;
+      await endpoints.create(endpoint, INSTANCE, callOf());
+      await endpoints.bind(endpoint, INSTANCE, BINDING, callOf());
+      for (const fault of ['not let in', 'redirect', 'took too long'] as const) {
+        provider.fail(fault, ({ path }) => path.endsWith('/bind'));
+        expect(await failureOf(endpoints.unbind(endpoint, INSTANCE, BINDING, callOf()))).toMatchObject({
+          code: 'refused',
+        });
+      }
+      expect(provider.bindings.size).toBe(1);
     });
   });
 

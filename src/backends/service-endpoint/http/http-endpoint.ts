@@ -37,6 +37,8 @@ interface Ask {
 
 /** What a provider answers that has no such operation. */
 const NOT_OFFERED = new Set([404, 405, 501]);
+/** What a provider answers to an older way of unbinding that it does not know, or where nothing is bound. */
+const NOTHING_TO_UNBIND = new Set([400, 404, 405, 410, 422, 501]);
 
 export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<ServiceEndpoint, 'proxy'> {
   async function ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked> {
@@ -170,7 +172,8 @@ export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<Se
       if (answer.status !== 404 && answer.status !== 405) throw refusal(endpoint, request, answer);
       // Either it is gone, or it was made at `/bind` by a provider that knows nothing else.
       const older = await unbindAt('bind', endpoint, instance, binding, call);
-      if (older.answer.status >= 500) throw refusal(endpoint, older.request, older.answer);
+      if (!isSuccess(older.answer) && !NOTHING_TO_UNBIND.has(older.answer.status))
+        throw refusal(endpoint, older.request, older.answer);
     },
 
     async bindUnit(endpoint, instance, binding, unitHost, call) {

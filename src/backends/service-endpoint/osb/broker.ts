@@ -73,11 +73,16 @@ export function createBroker(send: Send, deadlines: CallTimeouts): Broker {
 
     async askUntilFree(endpoint, call, what) {
       const startedAt = Date.now();
+      let mayHaveHappened = false;
       for (;;) {
-        const asked = await broker.ask(endpoint, call, what);
-        const isBusy = asked.answer.status === 422 && errorCode(asked.answer) === 'ConcurrencyError';
-        const pauseMs = pauseAfter(asked.answer, deadlines.poll);
-        if (!isBusy || call.signal.aborted || Date.now() - startedAt + pauseMs > deadlines.long) return asked;
+        const { request, answer } = await broker.ask(endpoint, call, what).catch((error: unknown) => {
+          throw mayHaveHappened ? afterwards(error) : error;
+        });
+        mayHaveHappened ||= answer.mayHaveHappened;
+        const isBusy = answer.status === 422 && errorCode(answer) === 'ConcurrencyError';
+        const pauseMs = pauseAfter(answer, deadlines.poll);
+        if (!isBusy || call.signal.aborted || Date.now() - startedAt + pauseMs > deadlines.long)
+          return { request, answer: { ...answer, mayHaveHappened } };
         await delay(pauseMs, undefined, { signal: call.signal }).catch(() => undefined);
       }
     },
@@ -161,9 +166,20 @@ async function askOrWait(
     return await broker.ask(endpoint, call, what);
   } catch (error) {
     const mayPass = error instanceof EndpointFailure && error.code !== 'forbidden_address';
-    if (!mayPass || call.signal.aborted) throw call.signal.aborted ? notFinished(endpoint) : error;
+    if (!mayPass || call.signal.aborted) throw call.signal.aborted ? notFinished(endpoint) : afterwards(error);
     return { request: requestOf(call, what), answer: null };
   }
+}
+
+/** What goes wrong after a broker may have begun is no reason to take it for not begun. */
+export function afterwards(error: unknown): unknown {
+  if (!(error instanceof EndpointFailure) || error.mayHaveHappened) return error;
+  const { code, message, status } = error;
+  return new EndpointFailure(code, message, {
+    mayHaveHappened: true,
+    cause: error,
+    ...(status !== null && { status }),
+  });
 }
 
 function notFinished(endpoint: Endpoint): EndpointFailure {
@@ -244,7 +260,7 @@ export function refusalOf(endpoint: Endpoint, { request, answer }: BrokerExchang
   const failure = refusal(endpoint, request, answer, words === '' ? undefined : words);
   if (answer.status !== UNKNOWN_VERSION) return failure;
   const message = `${failure.message} It does not speak version ${VERSION} of the Open Service Broker API.`;
-  return new EndpointFailure('refused', message, { mayHaveHappened: false, status: answer.status });
+  return new EndpointFailure('refused', message, { mayHaveHappened: failure.mayHaveHappened, status: answer.status });
 }
 
 export function refused(message: string): EndpointFailure {

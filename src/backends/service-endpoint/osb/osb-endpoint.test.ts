@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  BINDING,
-  callOf,
-  endpointAt,
-  endpointsForTest,
-  failureOf,
-  INSTANCE,
-  serviceEndpointConformance,
-} from '../conformance.ts';
+import { serviceEndpointConformance } from '../conformance.ts';
+import { BINDING, callOf, endpointAt, endpointsForTest, failureOf, INSTANCE } from '../testing/fixtures.ts';
 import { type OsbBroker, startOsbBroker } from '../testing/osb-broker.ts';
 import { flatten } from './credentials.ts';
 
@@ -123,6 +116,28 @@ describe('a broker', () => {
       const failure = await failureOf(hasty.bind(endpoint, INSTANCE, BINDING, callOf()));
       expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: false, status: 422 });
       expect(failure.message).toContain('ConcurrencyError');
+    });
+  });
+
+  it('that is busy after a removal that broke off may be busy with just that', async () => {
+    await withBroker(async (broker, endpoint) => {
+      await endpoints.create(endpoint, INSTANCE, callOf());
+      broker.failInTurn('reset after', 'busy', 'say no');
+      const failure = await failureOf(endpoints.remove(endpoint, INSTANCE, callOf()));
+      expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: true, status: 400 });
+    });
+  });
+
+  it('whose address may no longer be called while it works on has not refused what it works on', async () => {
+    await withBroker(async (broker, endpoint) => {
+      broker.polls = 1;
+      const resolve = async () => {
+        const isAccepted = broker.requests.some(({ method }) => method === 'PUT');
+        return [{ address: isAccepted ? '169.254.169.254' : '127.0.0.1', family: 4 as const }];
+      };
+      const named = { ...endpoint, url: `http://broker.test:${new URL(endpoint.url).port}` };
+      const failure = await failureOf(endpointsForTest({ resolve }).create(named, INSTANCE, callOf()));
+      expect(failure).toMatchObject({ code: 'forbidden_address', mayHaveHappened: true });
     });
   });
 

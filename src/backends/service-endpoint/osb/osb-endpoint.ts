@@ -11,7 +11,15 @@ import {
 import { isRecord } from '../../../lib/is-record.ts';
 import { type CallTimeouts, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
-import { type BrokerExchange, createBroker, lastState, PLATFORM_NAME, refusalOf, refused } from './broker.ts';
+import {
+  afterwards,
+  type BrokerExchange,
+  createBroker,
+  lastState,
+  PLATFORM_NAME,
+  refusalOf,
+  refused,
+} from './broker.ts';
 import type { Offering, OsbPlan } from './catalog.ts';
 import { flatten } from './credentials.ts';
 
@@ -196,10 +204,7 @@ export function createOsbEndpoint(send: Send, deadlines: CallTimeouts): Omit<Ser
       if (asked.answer.status === 200) return asked;
       throw refusalOf(endpoint, asked);
     } catch (error) {
-      if (!(error instanceof EndpointFailure)) throw error;
-      const { code, message, status } = error;
-      const known = status === null ? {} : { status };
-      throw new EndpointFailure(code, message, { mayHaveHappened: true, cause: error, ...known });
+      throw afterwards(error);
     }
   }
 }

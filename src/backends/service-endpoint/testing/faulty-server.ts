@@ -23,6 +23,10 @@ type Fault =
   | 'say no'
   /** 408. */
   | 'took too long'
+  /** 422, as a broker that is at work on the same instance. */
+  | 'busy'
+  /** 401. */
+  | 'not let in'
   | 'redirect'
   | 'not http'
   /** Says that it goes on with another protocol. */
@@ -47,17 +51,22 @@ export interface FaultyServer {
   readonly requests: readonly ReceivedRequest[];
   /** The next requests that match; null ends it. */
   fail(fault: Fault | null, matches?: (request: ReceivedRequest) => boolean, times?: number): void;
+  /** The next requests that change something, one fault each. */
+  failInTurn(...faults: readonly Fault[]): void;
   close(): Promise<void>;
 }
 
 export const PASSWORD = 'pass-word-of-the-manifest';
 export const REDIRECT_TARGET = '/elsewhere';
+export const REDIRECT_LOCATION = `${REDIRECT_TARGET}?token=s3cret`;
 
 export async function startFaultyServer(answer: (request: ReceivedRequest) => FaultyAnswer): Promise<FaultyServer> {
   const requests: ReceivedRequest[] = [];
   let failing: { fault: Fault; matches: (request: ReceivedRequest) => boolean; left: number } | null = null;
+  const coming: Fault[] = [];
 
   function faultFor(request: ReceivedRequest): Fault | null {
+    if (request.method !== 'GET' && coming.length > 0) return coming.shift() ?? null;
     if (failing === null || failing.left === 0 || !failing.matches(request)) return null;
     failing.left -= 1;
     return failing.fault;
@@ -78,12 +87,17 @@ export async function startFaultyServer(answer: (request: ReceivedRequest) => Fa
         'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
       );
     }
-    if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_TARGET }).end();
+    if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_LOCATION }).end();
     if (fault === 'say all' || fault === 'say no') {
       response.writeHead(fault === 'say all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
     if (fault === 'took too long') return void response.writeHead(408).end();
+    if (fault === 'not let in') return void response.writeHead(401).end();
+    if (fault === 'busy') {
+      response.writeHead(422, { 'retry-after': '0' });
+      return void response.end(JSON.stringify({ error: 'ConcurrencyError' }));
+    }
     if (fault === 'twice') answer(request);
     const found = isAuthorized(headers) ? answer(request) : { status: 401, body: {} };
     if (fault === 'reset after') return void incoming.socket.resetAndDestroy();
@@ -107,6 +121,7 @@ export async function startFaultyServer(answer: (request: ReceivedRequest) => Fa
     fail(fault, matches = () => true, times = Infinity) {
       failing = fault === null ? null : { fault, matches, left: times };
     },
+    failInTurn: (...faults) => void coming.push(...faults),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
