@@ -8,6 +8,7 @@ import { PlatformError } from '../errors.ts';
 import { type DiagnosisFacts, type FactsDeps, gatherFacts } from './facts.ts';
 import type { BrokenLink } from './link.ts';
 import { LINKS } from './links.ts';
+import { recentDeaths } from './recent-deaths.ts';
 
 export type LinkState = 'holds' | 'broken' | 'not looked at';
 
@@ -82,11 +83,10 @@ function diagnosisOf(facts: DiagnosisFacts): Diagnosis {
   };
 }
 
-function notesOf(
-  { app, lastDeploy, host, page, fullVolumes, failingDrains }: DiagnosisFacts,
-  isBroken: boolean,
-): string[] {
+function notesOf(facts: DiagnosisFacts, isBroken: boolean): string[] {
+  const { app, lastDeploy, host, page, fullVolumes, failingDrains } = facts;
   const notes: string[] = [...fullVolumes, ...failingDrains];
+  if (!isBroken) notes.push(...recentDeaths(facts));
   if (page !== null && !isBroken) notes.push(`${page.text} ${page.hint}`);
   if (app.release !== null && lastDeploy?.state === 'failed') {
     const why = lastDeploy.error === '' ? (lastDeploy.cause ?? '') : lastDeploy.error;

@@ -40,6 +40,8 @@ export interface DiagnosisFacts {
   /** The process type that answers there. */
   readonly process: string;
   readonly release: Release | null;
+  /** The most memory that a unit may use; 0: no limit. */
+  readonly memoryBytes: number;
   /** Of the serving rollout. */
   readonly units: readonly Unit[];
   /** Unit id -> how its engine sees it. */
@@ -119,6 +121,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     url: hostUrl(asked, settings),
     process,
     release,
+    memoryBytes: { ...settings.unitLimits, ...release?.limits }.memoryBytes,
     units,
     seen: new Map(seen.map((unit) => [unit.id, unit])),
     quota,
@@ -227,4 +230,14 @@ export function wantedUnits({ app, units }: DiagnosisFacts): Unit[] {
 /** Those that are to answer at the host name that is asked about. */
 export function answeringUnits(facts: DiagnosisFacts): Unit[] {
   return wantedUnits(facts).filter(({ process }) => process === facts.process);
+}
+
+/** ` (512 MiB)`: the most memory a unit may use; '' where there is no limit. */
+export function memoryLimit({ memoryBytes }: Pick<DiagnosisFacts, 'memoryBytes'>): string {
+  return memoryBytes === 0 ? '' : ` (${Math.floor(memoryBytes / 1024 ** 2)} MiB)`;
+}
+
+/** `once`, `3 times`. */
+export function timesOf(count: number): string {
+  return count <= 1 ? 'once' : `${count} times`;
 }

@@ -16,7 +16,7 @@ interface OneWriterDeps {
   readonly units: Pick<Units, 'makeWay' | 'end'>;
   readonly routes: Pick<Routes, 'publish'>;
   readonly router: Pick<Router, 'drained'>;
-  readonly settings: Pick<Settings, 'drainTimeoutMs'>;
+  readonly settings: Pick<Settings, 'drainTimeoutMs' | 'stopGraceMs'>;
 }
 
 interface Change {
@@ -41,7 +41,7 @@ export async function makeWay(deps: OneWriterDeps, { plan, units, leaving }: Cha
     if (release !== null && heldBy(release, unit.process, single).some((name) => wanted.has(name))) holders.push(unit);
   }
   if (holders.length === 0) return [];
-  warn(plan.say, [...wanted], holders);
+  warn(plan.say, [...wanted], holders, settings.drainTimeoutMs + settings.stopGraceMs);
   // Out of the routes first, so that what it is working on is answered.
   for (const { id } of holders) await deps.units.makeWay(id);
   await routes.publish(plan.app.name);
@@ -59,8 +59,11 @@ function heldBy({ mounts }: Release, process: string, single: ReadonlySet<string
     .filter((name) => single.has(name));
 }
 
-function warn(say: Say, volumes: readonly string[], holders: readonly Unit[]): void {
+function warn(say: Say, volumes: readonly string[], holders: readonly Unit[], mostMs: number): void {
   const who = holders.map((unit) => `${unit.process} ${unitName(unit)}`).join(', ');
   say(` !     Only one unit may have the volume ${volumes.join(', ')}: ${who} is ended before the new one starts.`);
-  say('       Until that is ready nobody answers in its place, and requests fail.');
+  say(
+    `       It has ${Math.ceil(mostMs / 1000)} s at most to answer its requests and to end. Until the new one is ready nobody`,
+  );
+  say('       answers in its place, and requests fail.');
 }

@@ -1,4 +1,4 @@
-import { nameOf, wantedUnits } from '../facts.ts';
+import { memoryLimit, nameOf, timesOf, wantedUnits } from '../facts.ts';
 import { brokenBy, type DiagnosisLink } from '../link.ts';
 import { unitName } from '../../units/unit.ts';
 
@@ -10,16 +10,10 @@ export const limitsLink: DiagnosisLink = {
       ({ state, lastExit }) => state !== 'started' && lastExit?.outOfMemory === true,
     );
     if (dead === undefined) return brokenBy(facts, ['out_of_memory']);
-    const limit = facts.release?.limits?.memoryBytes ?? 0;
-    const most = limit === 0 ? '' : ` (${Math.floor(limit / 1024 ** 2)} MiB)`;
     return {
-      cause: `${nameOf(dead)} was killed ${times(dead.exits)}: it used more memory than it may${most}.`,
+      cause: `${nameOf(dead)} was killed ${timesOf(dead.exits)}: it used more memory than it may${memoryLimit(facts)}.`,
       command: `Give it more, tancho app update ${facts.app.name} --plan <plan>, or see what it did: tancho app log ${facts.app.name} --unit ${unitName(dead)}`,
       lines: dead.lastExit?.lastLines ?? [],
     };
   },
 };
-
-function times(count: number): string {
-  return count <= 1 ? 'once' : `${count} times`;
-}
