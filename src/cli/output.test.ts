@@ -36,6 +36,12 @@ it('colours of output stay on a terminal, end with it, and go elsewhere', () => 
   expect(shownOn(new PassThrough(), red)).toBe('red');
 });
 
+it('output is left as a terminal shows it in the end', () => {
+  expect(printableOutput(`10%\r20%\r${ESC}[2K30%\r\n${ESC}]0;title\u0007done${ESC}[1A\r\n`)).toBe('30%\ndone\n');
+  expect(printableOutput(`10%\r${ESC}[32m100%${ESC}[0m\r`)).toBe(`${ESC}[32m100%${ESC}[0m`);
+  expect(printableOutput(`${ESC}]8;;https://example.com${ESC}\\link${ESC}]8;;${ESC}\\`)).toBe('link');
+});
+
 it('JSON keeps every character, and steers nothing', () => {
   for (const steering of STEERING) {
     const json = printableJson(JSON.stringify({ name: `a${steering}b` }, null, 2));

@@ -25,6 +25,9 @@ export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text
 const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const COLOUR = /\u001b\[[0-9;]*m/;
 const COLOUR_OR_STEERING = new RegExp(`${COLOUR.source}|${STEERING.source}`, 'g');
+/** Whole sequences of a terminal that are no colours: movements of the cursor, titles with their text. */
+const SEQUENCES =
+  /\u001b(?:\[(?![0-9;]*m)[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[ -/]*[0-Z\\^-~])/g;
 const RESET = '\u001b[0m';
 
 /** Names and messages come from other people. */
@@ -32,10 +35,19 @@ export function printable(text: string): string {
   return text.replace(STEERING, '');
 }
 
-/** Output of apps: colours stay and end with it, everything else that steers goes. */
+/** Output of apps: colours stay and end with it, everything else that steers goes; of a progress bar its last state is left. */
 export function printableOutput(text: string): string {
-  const kept = text.replace(COLOUR_OR_STEERING, (match) => (match.length > 1 ? match : ''));
+  const lines = text.replace(SEQUENCES, '').split('\n').map(lastState);
+  const kept = lines.join('\n').replace(COLOUR_OR_STEERING, (match) => (match.length > 1 ? match : ''));
   return COLOUR.test(kept) && !kept.endsWith(RESET) ? `${kept}${RESET}` : kept;
+}
+
+/** What is left of a line after carriage returns. */
+function lastState(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  const text = line.slice(0, end);
+  return text.slice(text.lastIndexOf('\r') + 1);
 }
 
 /** Whatever a command prints, as its last step: colours for a terminal, none for a file. */

@@ -94,8 +94,12 @@ function Line({ entry, search, isCurrent, onChoose, onOpen }: LineProps) {
   );
 }
 
+/** What a terminal would show in the end: of a progress bar, which returns to the beginning of its line, the last state. */
 function plain(message: string): string {
-  return message.replace(ESCAPES, '');
+  return message
+    .replace(ESCAPES, '')
+    .trimEnd()
+    .replace(/^[^]*\r/, '');
 }
 
 /** Where the text is found. */
