@@ -6,6 +6,8 @@ import type { Ended } from './steps/run-step.ts';
 
 const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
 
+const REPORT = /^(?:error|fatal): (\S.{0,200})$/i;
+
 /** Why the build was ended from outside. */
 export type BuildInterruption = 'cancelled' | 'timeout' | null;
 
@@ -29,11 +31,18 @@ export function stepFailure(
     );
   }
   const how = ended.signal === null ? `failed with exit code ${ended.code}` : `was ended by the signal ${ended.signal}`;
-  const why = output.cause === null ? '' : `: ${output.cause}`;
+  const cause = output.cause ?? (output.advice === null ? reported(lines) : null);
+  const why = cause === null ? '' : `: ${cause}`;
   return new Failure('build_failed', `The step "${step}" ${how}${why}.`, {
     hint: output.advice ?? 'What it printed says why; correct the code, commit and push again.',
     lines,
   });
+}
+
+/** What it reports last as its error, in the form that most tools have; null where there is none. */
+function reported(lines: readonly string[]): string | null {
+  const last = lines.findLast((line) => REPORT.test(line));
+  return last === undefined ? null : (REPORT.exec(last)?.[1]?.replace(/\.$/, '') ?? null);
 }
 
 /** Turns anything thrown by a build into the Failure it is; errors of the platform itself stay what they are. */
