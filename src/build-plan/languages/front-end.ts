@@ -6,12 +6,19 @@ import { nodejs } from './node/node.ts';
 
 type FrontEnd = Required<Pick<PlanParts, 'tools' | 'environment' | 'dependencies' | 'steps' | 'notes' | 'problems'>>;
 
-const NOTHING: FrontEnd = { tools: [], environment: [], dependencies: [], steps: [], notes: [], problems: [] };
+export const NO_FRONT_END: FrontEnd = {
+  tools: [],
+  environment: [],
+  dependencies: [],
+  steps: [],
+  notes: [],
+  problems: [],
+};
 
 /** Nothing where package.json has no build script. */
 export async function frontEnd(files: SourceFiles, asked: AppDeclaration): Promise<FrontEnd> {
   const build = await files.jsonValue('package.json', 'scripts.build');
-  if (typeof build !== 'string' || build === '') return NOTHING;
+  if (typeof build !== 'string' || build === '') return NO_FRONT_END;
   const plan = await nodejs.plan(files, { ...asked, processes: {} });
   return {
     // What browsers load needs nothing of it any more.

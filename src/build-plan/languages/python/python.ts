@@ -1,6 +1,7 @@
 /** Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile. */
 import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
+import { frontEnd, NO_FRONT_END } from '../front-end.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
 import { collectStatic, findDjango } from './django.ts';
@@ -55,9 +56,10 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     runners: (await runnersOf(files, asked)).filter((name) => !required.has(name)),
   });
   const collected = django === null ? null : await collectStatic(files, django);
+  const front = isApp || asked.processes !== null ? await frontEnd(files, asked) : NO_FRONT_END;
   return {
     title: pages === null ? start.title : 'MkDocs',
-    tools: [{ ...PYTHON, wanted }, ...(pages?.tools ?? [])],
+    tools: [{ ...PYTHON, wanted }, ...front.tools, ...(pages?.tools ?? [])],
     sharedTools: [UV],
     environment: [
       { name: 'PYTHONUNBUFFERED', value: '1' },
@@ -70,14 +72,27 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
       { name: 'PIP_DISABLE_PIP_VERSION_CHECK', value: '1', scope: 'build' },
       { name: 'PIP_ROOT_USER_ACTION', value: 'ignore', scope: 'build' },
       { name: 'PIP_PROGRESS_BAR', value: 'off', scope: 'build' },
+      ...front.environment,
       ...(pages?.environment ?? []),
     ],
     files: [...packages.files, ...(collected?.files ?? []), ...(pages?.files ?? [])],
-    dependencies: [packages.set],
-    steps: [...(collected?.steps ?? []), ...(pages?.steps ?? [])],
+    dependencies: [packages.set, ...front.dependencies],
+    steps: [
+      ...front.steps.slice(0, -1),
+      // They may be in node_modules.
+      ...(collected?.steps ?? []),
+      ...(pages?.steps ?? []),
+      ...front.steps.slice(-1),
+    ],
     site: pages?.site ?? null,
     processes: pages?.processes ?? start.processes,
-    notes: [...(note === null ? [] : [note]), ...packages.notes, ...start.notes, ...(pages?.notes ?? [])],
-    problems: [...packages.problems, ...start.problems, ...unknown],
+    notes: [
+      ...(note === null ? [] : [note]),
+      ...packages.notes,
+      ...start.notes,
+      ...front.notes,
+      ...(pages?.notes ?? []),
+    ],
+    problems: [...packages.problems, ...start.problems, ...unknown, ...front.problems],
   };
 }
