@@ -38,7 +38,10 @@ it.each([
   ['  cause: client error (Connect)', /could not reach.*no fault of the code/],
   ['dial tcp 142.250.1.1:443: i/o timeout', /could not reach.*no fault of the code/],
   ['Failed to fetch `Geist` from Google Fonts.', /fonts in the app/],
-  ['request to https://fonts.googleapis.com/css2?family=Inter failed', /fonts in the app/],
+  [
+    'request to https://fonts.googleapis.com/css2?family=Inter failed, reason: getaddrinfo ENOTFOUND fonts.googleapis.com',
+    /fonts in the app/,
+  ],
   ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
   ['go: download go1.99.0: golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64: not found', /lines "go" and "toolchain"/],
   [

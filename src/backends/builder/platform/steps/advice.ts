@@ -34,6 +34,12 @@ const KNOWN: readonly Known[] = [
       'Packages want versions of each other that do not fit. Make "npm install" work in the app, commit package-lock.json and push again.',
   },
   {
+    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|\bhttps:\/\/fonts\.googleapis\.com\/\S* failed\b/,
+    isNetwork: true,
+    advice:
+      'The build fetches fonts from fonts.googleapis.com, which this server does not reach: this is no fault of the code. Ask the operator to let it, directly or through a proxy (HTTPS_PROXY); or keep the fonts in the app (next/font/local), commit and push again.',
+  },
+  {
     says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ENOTFOUND|EAI_AGAIN)\b|Installation error: getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|Temporary failure in name resolution|Name or service not known|Could not resolve host|Could not reach host \S+\. Check your network connection|UnknownHostException: (?:services|plugins)\.gradle\.org|no such host|failed to lookup address|server misbehaving/,
     isNetwork: true,
     advice:
@@ -44,12 +50,6 @@ const KNOWN: readonly Known[] = [
     isNetwork: true,
     advice:
       'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
-  },
-  {
-    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|\bhttps:\/\/fonts\.googleapis\.com\/\S* failed\b/,
-    isNetwork: true,
-    advice:
-      'The build fetches fonts from fonts.googleapis.com, which this server does not reach: this is no fault of the code. Ask the operator to let it, directly or through a proxy (HTTPS_PROXY); or keep the fonts in the app (next/font/local), commit and push again.',
   },
   {
     says: /\b(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED)\b|CERTIFICATE_VERIFY_FAILED|x509: certificate/,
