@@ -201,7 +201,7 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
       'api/main.js': SERVER['server.js'],
       'web/package.json': startable('web'),
     },
-    hint: 'Name it and push again: tancho app update APP --root api',
+    hint: 'Name it and push again: tancho app update APP --root api   (or web). Where it is none of these, say how it starts, in a file named Procfile: web: npm run <script>',
     follow: [{ tancho: {} }],
     page,
   },

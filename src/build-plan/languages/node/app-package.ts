@@ -52,7 +52,7 @@ export async function findAppPackage(
   }
   const [only, other] = apps;
   if (only === undefined || (isStarted(whole) && other !== undefined)) return whole;
-  if (other !== undefined) return { ...whole, problems: [whichOne(apps, asked.app)] };
+  if (other !== undefined) return { ...whole, problems: [whichOne(apps, asked.app, top, manager)] };
   return { ...only, notes: [`The app is ${only.directory}: the only package of the workspace that starts`] };
 }
 
@@ -67,12 +67,22 @@ async function isApp({ start, framework, files }: AppPackage): Promise<boolean> 
   return from.startsWith('scripts.') || from === 'server.js' || (framework !== null && from === framework.name);
 }
 
-function whichOne(apps: readonly AppPackage[], app: string): PlanProblem {
+/** What starts the whole where people run it themselves. */
+const STARTS_WHOLE = ['prod', 'production', 'serve'];
+
+function whichOne(
+  apps: readonly AppPackage[],
+  app: string,
+  top: PackageJson,
+  { program }: PackageManager,
+): PlanProblem {
   const names = apps.slice(0, LISTED).map(({ directory }) => directory);
   const more = apps.length > LISTED ? ', ...' : '';
+  const script = STARTS_WHOLE.find((name) => (top.scripts[name] ?? '') !== '');
+  const whole = `${program} run ${script ?? '<script>'}`;
   return {
     cause: 'no_process',
     message: `The workspace has several packages that start, and nothing says which of them is the app: ${names.join(', ')}${more}.`,
-    hint: `Name it and push again: tancho app update ${app} --root ${names[0] ?? ''}`,
+    hint: `Name it and push again: tancho app update ${app} --root ${names[0] ?? ''}   (or ${names.slice(1).join(', ')}). Where it is none of these, say how it starts, in a file named Procfile: web: ${whole}`,
   };
 }

@@ -53,7 +53,7 @@ describe('a workspace', () => {
       {
         cause: 'no_process',
         message: expect.stringContaining('apps/admin, apps/web') as string,
-        hint: 'Name it and push again: tancho app update shop --root apps/admin',
+        hint: 'Name it and push again: tancho app update shop --root apps/admin   (or apps/web). Where it is none of these, say how it starts, in a file named Procfile: web: npm run <script>',
       },
     ]);
     expect(await isPartOfSource([nodejs], source(packages), 'apps/web')).toBe(true);
