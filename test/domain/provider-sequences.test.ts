@@ -92,14 +92,15 @@ async function disagreements(world: DomainWorld, mock: MockProvider, hasForgotte
 /** Of the protocol; people wait for less. */
 const deadlines = { connect: 1_000, short: 1_000, long: 1_000, asynchronous: 1_000, poll: 5 };
 
-async function startOn(mock: MockProvider): Promise<DomainWorld> {
+/** `isHasty`: gives up on a provider much sooner than people do. */
+async function startOn(mock: MockProvider, isHasty: boolean): Promise<DomainWorld> {
   const first = await startDomain();
   first.machine.remote = createServiceEndpoints({
     allow: [],
     allowLoopback: true,
     ownPorts: () => [],
     logger: SILENT,
-    deadlines,
+    ...(isHasty && { deadlines }),
   });
   const world = await first.next();
   const manifest = `id: db\nusername: mock\npassword: ${mock.password}\nendpoint:\n  production: ${mock.url}\n`;
@@ -107,7 +108,7 @@ async function startOn(mock: MockProvider): Promise<DomainWorld> {
   for (const name of ['app', 'other']) await world.createApp(name);
   await world.deploy('app');
   await world.useCases.instances.create(ANN, { name: 'one', service: 'db' });
-  world.machine.deadlines = { createMs: DEADLINE_MS, changeMs: DEADLINE_MS, lookMs: DEADLINE_MS };
+  if (isHasty) world.machine.deadlines = { createMs: DEADLINE_MS, changeMs: DEADLINE_MS, lookMs: DEADLINE_MS };
   return world.next();
 }
 
@@ -115,7 +116,7 @@ it.each([{ do: 'redirect' }, { do: 'fail', status: 403 }] as const)(
   'a removal that was done and cut off is not taken back by what its repetition is answered ($do)',
   async (answer) => {
     const mock = await startMockProvider({ variables });
-    const world = await startOn(mock);
+    const world = await startOn(mock, false);
     try {
       mock.addRule({ on: 'remove', times: 1, ...answer });
       mock.addRule({ on: 'remove', do: 'die-after', times: 1 });
@@ -136,7 +137,7 @@ it(`of ${RUNS} random sequences none leaves anything that nobody knows of`, { ti
   const steps = fc.array(fc.tuple(step, trouble), { minLength: 2, maxLength: LONGEST });
   const property = fc.asyncProperty(steps, async (sequence) => {
     const mock = await startMockProvider({ variables });
-    let world = await startOn(mock);
+    let world = await startOn(mock, true);
     try {
       for (const [one, what] of sequence) world = await run(world, mock, one, what);
       // A lie is a provider that forgets at once.
