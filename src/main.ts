@@ -125,6 +125,7 @@ async function explainDisk(error: unknown, { home }: Config): Promise<unknown> {
 const server: ServerDoor = {
   async start() {
     const running = await startServer();
+    growSlowly();
     setTimeout(collectGarbage, SETTLED_MS).unref();
     return running;
   },
@@ -195,8 +196,7 @@ const context: CliContext = {
 staySmall(YOUNG_BYTES);
 const { runCli } = await import('./cli/program.ts');
 // A server stays so until it has a client; a command is there to be done soon.
-if (process.argv[2] === 'server') growSlowly();
-else speedUp();
+if (process.argv[2] !== 'server') speedUp();
 const exitCode = await runCli(process.argv.slice(2), context);
 for (const output of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => output.write('', () => resolve()));

@@ -120,18 +120,21 @@ async function untilLogged(world: World, token: string): Promise<void> {
 }
 
 async function measureStarts(bench: Bench, world: World, token: string): Promise<void> {
-  const starts = await samplesOf(
-    STARTS,
-    async () => {
-      await world.startAgain();
+  const [ready, listed]: [number[], number[]] = [[], []];
+  for (let index = 0; index < STARTS; index++) {
+    await world.end('SIGKILL');
+    const readyMs = await timed(() => world.startAgain());
+    const listMs = await timed(async () => {
       const apps = (await world.api('GET', '/apps', { token })).json<{ Units: { State: string }[] }[]>();
       const started = apps.flatMap(({ Units }) => Units).filter(({ State }) => State === 'started').length;
       if (started !== APPS * UNITS) throw new Error(`${started} units are started after a start`);
-    },
-    () => world.end('SIGKILL'),
-  );
-  const what = `start after kill -9 with ${APPS * UNITS} pods, until all are listed as started`;
-  bench.publish({ what, unit: 'ms', samples: starts, most: START_MS });
+    });
+    ready.push(readyMs);
+    listed.push(readyMs + listMs);
+  }
+  const what = `start after kill -9 with ${APPS * UNITS} pods`;
+  bench.publish({ what: `${what}, until it is ready`, unit: 'ms', samples: ready, most: START_MS });
+  bench.publish({ what: `${what}, until all are listed as started`, unit: 'ms', samples: listed });
 }
 
 async function publishUse(bench: Bench, world: World, emptyMb: number): Promise<void> {

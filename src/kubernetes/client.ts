@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import { atMost } from '../lib/deadline.ts';
 import { isRecord } from '../lib/is-record.ts';
+import { speedUp } from '../lib/small-start.ts';
 import { Turns } from '../lib/turns.ts';
 import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
@@ -47,6 +48,8 @@ interface ListOptions<T> {
   readonly signal?: AbortSignal;
   /** What is kept of each, page by page; absent: all of it. */
   readonly kept?: (object: T) => T;
+  /** Waited for before each page is asked for and read. */
+  readonly turn?: () => Promise<void> | undefined;
 }
 
 interface DeleteOptions {
@@ -91,7 +94,7 @@ export class KubernetesClient {
   async list<T extends KubernetesObject>(
     kind: Kind<T>,
     where: Where = {},
-    { signal, kept }: ListOptions<T> = {},
+    { signal, kept, turn }: ListOptions<T> = {},
   ): Promise<Listing<T>> {
     const ask = (from?: string): Promise<string> =>
       this.#transport.ask({
@@ -102,9 +105,12 @@ export class KubernetesClient {
       });
     const items: T[] = [];
     for (let asked = ask(); ;) {
-      const page = readList<T>(await asked);
+      const text = await asked;
+      await turn?.();
+      const page = readList<T>(text);
       // The server makes the next one while this one is taken apart.
       if (page.next !== '') {
+        speedUp();
         asked = ask(page.next);
         // It is waited for a moment later, unless that one cannot be read.
         asked.catch(() => undefined);

@@ -29,6 +29,8 @@ interface FollowOptions<T extends KubernetesObject> {
   /** Called each time the server is not reached or refuses; it is tried again until it does not. */
   readonly onError: (error: unknown) => void;
   readonly stallMs?: number;
+  /** Of a list, waited for before each page is asked for and read. */
+  readonly turn?: () => Promise<void> | undefined;
 }
 
 export interface Following<T> {
@@ -48,7 +50,7 @@ export function keyOf({ metadata: { namespace = '', name } }: KubernetesObject):
 }
 
 export function follow<T extends KubernetesObject>(options: FollowOptions<T>): Following<T> {
-  const { client, kind, where, onError, kept = (object: T): T => object } = options;
+  const { client, kind, where, onError, turn, kept = (object: T): T => object } = options;
   const stop = new AbortController();
   const known = new Known(options.onChange);
   let resolveSynced: () => void = () => {};
@@ -61,7 +63,7 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   async function onePass(from: string | null): Promise<string | null> {
     let version = from;
     if (version === null) {
-      const listing = await client.list(kind, where, { signal, kept });
+      const listing = await client.list(kind, where, { signal, kept, ...(turn !== undefined && { turn }) });
       known.replace(listing.items);
       version = listing.resourceVersion;
       trouble = null;

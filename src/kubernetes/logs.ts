@@ -33,16 +33,20 @@ const nothing = (): void => {};
 
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) /;
 
+type Part = IteratorResult<readonly LogLine[], undefined>;
+
+const END: Part = { done: true, value: undefined };
+
 /**
- * The lines of a log as they arrive, those that are there at once together. It is asked for with the first next(). No generators: of thousands
- * that wait for a line each would keep several.
+ * The lines of a log as they arrive, those that are there at once together. It is asked for with the first next(). Neither generators nor async
+ * functions wait: of thousands that wait for a line each would keep several.
  */
 export class ContainerLog implements AsyncIterableIterator<readonly LogLine[]> {
   readonly #lines = new Lines(MAX_LINE_BYTES);
   #open: (() => Promise<Readable>) | null;
   #stream: Readable | null = null;
   #isClosed = false;
-  #wake = nothing;
+  #waiting: PromiseWithResolvers<Part> | null = null;
 
   constructor(open: () => Promise<Readable>) {
     this.#open = open;
@@ -53,41 +57,54 @@ export class ContainerLog implements AsyncIterableIterator<readonly LogLine[]> {
   }
 
   /** Not to be called before the last call has resolved. Rejects with KubernetesError. */
-  async next(): Promise<IteratorResult<readonly LogLine[], undefined>> {
-    try {
-      const stream = this.#stream ?? (await this.#opened());
-      for (;;) {
-        const lines = this.#read(stream);
-        if (lines.length > 0) return { done: false, value: lines.map((line) => stamped(line.toString('utf8'))) };
-        if (this.#isClosed) return { done: true, value: undefined };
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-      }
-    } catch (error) {
-      this.#stream?.destroy();
-      throw error instanceof KubernetesError ? error : brokenOff(error);
-    }
+  next(): Promise<Part> {
+    const waiting = Promise.withResolvers<Part>();
+    this.#waiting = waiting;
+    if (this.#stream !== null) this.#look(this.#stream);
+    else this.#begin().catch((error: unknown) => this.#fail(error));
+    return waiting.promise;
   }
 
-  async return(): Promise<IteratorResult<readonly LogLine[], undefined>> {
+  async return(): Promise<Part> {
     this.#stream?.destroy();
-    return { done: true, value: undefined };
+    return END;
   }
 
-  async #opened(): Promise<Readable> {
+  async #begin(): Promise<void> {
     const stream = await this.#open?.();
     if (stream === undefined) throw new Error('it was left');
     this.#open = null;
     this.#stream = stream;
-    const wake = (): void => this.#wake();
+    const look = (): void => this.#look(stream);
     // Who waits looks at `errored`; what breaks when nobody does is no news.
-    stream.on('readable', wake).on('error', nothing);
+    stream.on('readable', look).on('error', nothing);
     stream.once('close', () => {
       this.#isClosed = true;
-      wake();
+      look();
     });
     // It may have been lost with the packet that had the head of the answer.
     this.#isClosed = stream.destroyed;
-    return stream;
+    look();
+  }
+
+  /** Whoever waits is given what is there. */
+  #look(stream: Readable): void {
+    if (this.#waiting === null) return;
+    try {
+      const lines = this.#read(stream);
+      if (lines.length === 0 && !this.#isClosed) return;
+      const value = lines.map((line) => stamped(line.toString('utf8')));
+      this.#waiting.resolve(value.length > 0 ? { done: false, value } : END);
+      this.#waiting = null;
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#stream?.destroy();
+    this.#waiting?.reject(error instanceof KubernetesError ? error : brokenOff(error));
+    this.#waiting = null;
   }
 
   #read(stream: Readable): Buffer[] {

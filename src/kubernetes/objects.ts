@@ -108,7 +108,7 @@ export interface ContainerState {
   };
 }
 
-interface Condition {
+export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;

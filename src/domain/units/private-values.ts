@@ -7,9 +7,14 @@ export function privateValues(env: readonly EnvVar[]): Redactor {
   return redactorOf(privateForms(env));
 }
 
+/** Some fifteen for each value; the units of a release, of which there may be thousands, share theirs. */
+const known = new WeakMap<readonly EnvVar[], readonly string[]>();
+
 /** As which they may be printed. */
-export function privateForms(env: readonly EnvVar[]): string[] {
-  return secretForms(env.filter((variable) => !variable.public).map((variable) => variable.value));
+export function privateForms(env: readonly EnvVar[]): readonly string[] {
+  const forms = known.get(env) ?? secretForms(env.filter((variable) => !variable.public).map(({ value }) => value));
+  known.set(env, forms);
+  return forms;
 }
 
 /** What a unit or a command printed may stand in a Failure; any other error passes unchanged. */

@@ -1,33 +1,33 @@
 /** Pure: what is remembered of the objects that are known at all times, of which there may be many thousands: what somebody here looks at. */
-import type { Deployment, Metadata, Pod } from '../../../kubernetes/objects.ts';
+import type { Condition, ContainerState, Deployment, Metadata, Pod } from '../../../kubernetes/objects.ts';
 import { CONTAINER } from './desired.ts';
 import { ANNOTATIONS, LABELS } from './labels.ts';
 
 const TELLING = new Set(['Ready', 'PodScheduled']);
 
+/** What nearly all of them have is there once, and not in each. */
+const NO_CONTAINERS: Pod['spec']['containers'] = [];
+const NOTHING: Readonly<Record<string, string>> = {};
+const RUNNING: ContainerState = { running: {} };
+const PLAIN = new Map<string, Condition>();
+
 export function keptPod({ metadata, spec, status }: Pod): Pod {
   const own = status?.containerStatuses?.find(({ name }) => name === CONTAINER);
   return {
     metadata: keptMetadata(metadata, [LABELS.group], [ANNOTATIONS.reported]),
-    spec: { containers: [], ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }) },
+    spec: { containers: NO_CONTAINERS, ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }) },
     ...(status !== undefined && {
       status: {
         ...(status.phase !== undefined && { phase: status.phase }),
         ...(status.podIP !== undefined && { podIP: status.podIP }),
         ...(status.message !== undefined && { message: status.message }),
-        conditions: (status.conditions ?? [])
-          .filter(({ type }) => TELLING.has(type))
-          .map(({ type, status: value, reason, message }) => ({
-            ...{ type, status: value },
-            ...(reason !== undefined && { reason }),
-            ...(message !== undefined && { message }),
-          })),
+        conditions: (status.conditions ?? []).filter(({ type }) => TELLING.has(type)).map(keptCondition),
         ...(own !== undefined && {
           containerStatuses: [
             {
               ...{ name: own.name, ready: own.ready, restartCount: own.restartCount },
-              ...(own.state !== undefined && { state: own.state }),
-              ...(own.lastState !== undefined && { lastState: own.lastState }),
+              ...(own.state !== undefined && { state: own.state.running === undefined ? own.state : RUNNING }),
+              ...(own.lastState?.terminated !== undefined && { lastState: own.lastState }),
             },
           ],
         }),
@@ -50,6 +50,16 @@ export function keptDeployment({ metadata, spec }: Deployment): Deployment {
   };
 }
 
+function keptCondition({ type, status, reason, message }: Condition): Condition {
+  if (reason !== undefined || message !== undefined) {
+    return { type, status, ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
+  }
+  const key = `${type} ${status}`;
+  const plain = PLAIN.get(key) ?? { type, status };
+  PLAIN.set(key, plain);
+  return plain;
+}
+
 function keptMetadata(metadata: Metadata, labels: readonly string[], annotations: readonly string[]): Metadata {
   const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata;
   return {
@@ -63,6 +73,7 @@ function keptMetadata(metadata: Metadata, labels: readonly string[], annotations
   };
 }
 
-function only(all: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> {
-  return Object.fromEntries(keys.flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]]])));
+function only(all: Readonly<Record<string, string>> = {}, keys: readonly string[]): Readonly<Record<string, string>> {
+  const found = keys.flatMap((key) => (all[key] === undefined ? [] : [[key, all[key]] as const]));
+  return found.length === 0 ? NOTHING : Object.fromEntries(found);
 }

@@ -230,7 +230,7 @@ class KubernetesProvisioner implements Provisioner {
     if (listed.includes(false)) {
       // Nobody has said that they are gone, and the cluster keeps them running: what has died is reported when it is known what is there.
       this.#options.logger.info({}, 'units of Kubernetes are taken for running until it is known what is there');
-      void this.listed().then(() => this.#noteServing(handles.keys()));
+      void this.#pods.known().then(() => this.#noteServing(handles.keys()));
     }
     const mayRun = (id: string): boolean => this.#isRunning(id) || this.#pods.viewOf(id)?.isSynced === false;
     return new Set([...handles.keys()].filter(mayRun));

@@ -138,6 +138,32 @@ it('asks a node that says nothing as rarely as one that cannot be asked', async 
   }
 });
 
+it('a list that a start does not wait for goes on when somebody asks for what there is, and leaves the start alone until then', async () => {
+  const server = new ApiServer();
+  await server.start();
+  for (let index = 0; index < 250; index++) server.store.create('pods', pod(`a-${index}`, 'a'));
+  const access = server.access();
+  const begun = Promise.withResolvers<void>();
+  const client = new KubernetesClient({ ...access, login: () => begun.promise.then(access.login) });
+  const provisioner = createKubernetesProvisioner({
+    ...{ name: 'cluster', client, logger: SILENT, listedMs: 0 },
+    settings: { installation: 'ours', namespace: 'apps', imagePullSecret: null, user: 1000, reachedFrom: [] },
+  });
+  const pages = (): number => server.requests.filter((one) => one.includes('/pods?') && one.includes('limit=')).length;
+  try {
+    await provisioner.recover(new Map());
+    begun.resolve();
+    await expect.poll(pages).toBe(1);
+    for (let round = 0; round < 10; round++) await client.version().catch(() => undefined);
+    expect(pages()).toBe(1);
+    await provisioner.listed?.();
+    expect(pages()).toBe(3);
+  } finally {
+    await provisioner.close();
+    await server.close();
+  }
+});
+
 class WithoutLogs extends SmallCluster {
   refused = 0;
   override log(_pod: unknown, _query: unknown, response: ServerResponse): void {

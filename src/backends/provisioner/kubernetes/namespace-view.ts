@@ -15,6 +15,8 @@ interface ViewOptions {
   readonly onPod: (change: Change<Pod>) => void;
   readonly onDeployment: (change: Change<Deployment>) => void;
   readonly onError: (error: unknown) => void;
+  /** See follow(). */
+  readonly turn?: () => Promise<void> | undefined;
 }
 
 interface Change<T> {
@@ -35,18 +37,19 @@ export class NamespaceView {
   /** By group. */
   readonly #waiters = new Map<string, Waiters>();
 
-  constructor({ client, namespace, selector, onPod, onDeployment, onError }: ViewOptions) {
+  constructor({ client, namespace, selector, onPod, onDeployment, onError, turn }: ViewOptions) {
     this.namespace = namespace;
     const where = { namespace, labels: `${selector},${LABELS.group}` };
+    const given = { client, where, onError, ...(turn !== undefined && { turn }) };
     this.#deployments = follow({
-      ...{ client, kind: KINDS.deployments, where, kept: keptDeployment, onError },
+      ...{ ...given, kind: KINDS.deployments, kept: keptDeployment },
       onChange: (change) => {
         onDeployment(change);
         this.#wake((change.now ?? change.before)?.metadata.name ?? '');
       },
     });
     this.#pods = follow({
-      ...{ client, kind: KINDS.pods, where, kept: keptPod, onError },
+      ...{ ...given, kind: KINDS.pods, kept: keptPod },
       onChange: (change) => {
         const groups = this.#sort(change);
         onPod(change);

@@ -95,24 +95,34 @@ interface PodLogOptions {
 }
 
 /** All that a pod has printed since about then, of the container before, too, where there was one. Goes on while it runs, if it is to. */
-export async function* podLog(
+export function podLog(client: KubernetesClient, pod: Pod, options: PodLogOptions): AsyncIterable<readonly LogLine[]> {
+  return hadOther(pod) ? previousAndLast(client, pod, options) : lastLog(client, pod, options);
+}
+
+async function* previousAndLast(
   client: KubernetesClient,
   pod: Pod,
-  { since, follow, signal, onPart }: PodLogOptions,
+  options: PodLogOptions,
 ): AsyncGenerator<readonly LogLine[]> {
-  const { name, namespace = '' } = pod.metadata;
-  const range = { container: CONTAINER, ...(since !== null && { since }) };
-  if (hadOther(pod)) {
-    onPart?.();
-    try {
-      yield* client.log({ name, namespace }, { ...range, isPrevious: true }, signal);
-    } catch (error) {
-      // The node has forgotten it.
-      if (!(error instanceof KubernetesError) || error.status === 0) throw error;
-    }
+  options.onPart?.();
+  try {
+    yield* client.log(pod.metadata, { ...rangeOf(options), isPrevious: true }, options.signal);
+  } catch (error) {
+    // The node has forgotten it.
+    if (!(error instanceof KubernetesError) || error.status === 0) throw error;
   }
+  yield* lastLog(client, pod, options);
+}
+
+/** No generator: of thousands that are followed each would keep one. */
+function lastLog(client: KubernetesClient, pod: Pod, options: PodLogOptions): AsyncIterable<readonly LogLine[]> {
+  const { follow, signal, onPart } = options;
   onPart?.();
-  yield* client.log({ name, namespace }, { ...range, follow }, signal);
+  return client.log(pod.metadata, { ...rangeOf(options), follow }, signal);
+}
+
+function rangeOf({ since }: PodLogOptions): { container: string; since?: string } {
+  return { container: CONTAINER, ...(since !== null && { since }) };
 }
 
 function hadOther(pod: Pod): boolean {

@@ -17,7 +17,9 @@ import { type BookedUnit, bookOf, type UnitEnd } from './unit-book.ts';
 
 const REACHED_MS = 20_000;
 /** A start waits no longer for the list of what is there, from when that was begun: of thousands of pods it takes as long as all else together. */
-const LISTED_MS = 2_000;
+const LISTED_MS = 1_000;
+/** And the list is held up no longer by a start that goes on without it. */
+const HELD_MS = 10_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
@@ -54,6 +56,9 @@ export class UnitPods {
   readonly #reported = new Map<string, number>();
   /** Whose deaths are reported; of the others it is not known yet who asks. */
   readonly #known = new Set<string>();
+  /** While a start goes on without the list, which is to be over first. */
+  #held: Promise<void> | null = null;
+  #goOn = (): void => {};
 
   constructor(options: UnitPodsOptions) {
     this.#options = options;
@@ -69,6 +74,7 @@ export class UnitPods {
   /** Resolves when everything that is there is known. Throws PlatformError `unavailable` when that takes too long; it is tried on. */
   async view(namespace: string): Promise<NamespaceView> {
     const view = this.#opened(namespace);
+    this.#goOn();
     const { client, reachedMs = REACHED_MS } = this.#options;
     await inTime(reachedMs, view.synced, () => unreached(client.description));
     return view;
@@ -80,15 +86,34 @@ export class UnitPods {
     await atMost(this.#listedMs(view), view.tried);
   }
 
-  /** Whether everything that is there is known, which is waited for as long as a start may take. */
+  /** Whether everything that is there is known, which is waited for as long as a start may take. If not, listing goes on when somebody asks for what there is. */
   async isListed(namespace: string): Promise<boolean> {
     const view = this.#opened(namespace);
     if (!view.isSynced) await atMost(this.#listedMs(view), view.synced);
+    if (!view.isSynced) this.#hold();
     return view.isSynced;
+  }
+
+  #hold(): void {
+    if (this.#held !== null) return;
+    const held = Promise.withResolvers<void>();
+    const timer = setTimeout(() => this.#goOn(), HELD_MS);
+    this.#held = held.promise;
+    this.#goOn = () => {
+      clearTimeout(timer);
+      this.#held = null;
+      held.resolve();
+    };
   }
 
   /** Resolves when everything is known of all namespaces that are followed now. */
   async listed(): Promise<void> {
+    this.#goOn();
+    await this.known();
+  }
+
+  /** The same, without being in a hurry. */
+  async known(): Promise<void> {
     await Promise.all([...this.#views.values()].map(({ synced }) => synced));
   }
 
@@ -118,6 +143,7 @@ export class UnitPods {
         onPod: ({ now, before }) => this.#podChanged(namespace, now, before),
         onDeployment: ({ now, before }) => this.#groupChanged(namespace, now, before),
         onError: (error) => logger.warn({ err: error, namespace }, 'following Kubernetes was interrupted'),
+        turn: () => this.#held ?? undefined,
       });
     this.#views.set(namespace, view);
     if (known === undefined)
@@ -219,6 +245,7 @@ export class UnitPods {
   }
 
   async close(): Promise<void> {
+    this.#goOn();
     this.#assignment.close();
     await Promise.all([...this.#views.values()].map((view) => view.close()));
   }
