@@ -12,6 +12,13 @@ import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
 import { growSlowly, speedUp, staySmall } from './lib/small-start.ts';
 
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[];
+/** That came while the program was still being loaded. By default they would end this process alone, and Ctrl-C is to end the apps, too. */
+const earlySignals: StopSignal[] = [];
+const noteEarly = (signal: NodeJS.Signals): void => {
+  earlySignals.push(...STOP_SIGNALS.filter((one) => one === signal));
+};
+
 // Before anything is opened or begun.
 if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
   (await import('./lib/inherited-descriptors.ts')).closeInherited();
@@ -23,6 +30,7 @@ if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
   };
   await (await import('./lib/fewer-rights.ts')).giveUpNeedless(under);
   reclaimPorts(home);
+  for (const signal of STOP_SIGNALS) process.on(signal, noteEarly);
 }
 
 /** After the start, when the first healing rounds are over. */
@@ -130,9 +138,11 @@ const server: ServerDoor = {
     return running;
   },
   onSignal(listener) {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[]) {
+    for (const signal of STOP_SIGNALS) {
       process.on(signal, () => listener(signal));
+      process.off(signal, noteEarly);
     }
+    earlySignals.splice(0).forEach(listener);
   },
   exit: (code) => process.exit(code),
   again(args = process.argv.slice(2)) {

@@ -143,6 +143,19 @@ it.each(['SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
+it('Ctrl-C just before a server begins anew, because its state is being moved, ends it and the apps', async () => {
+  await mkdir(join(world.home, 'run'), { recursive: true });
+  const end = await claimMove(world.home);
+  let ask = (): void => {};
+  const { own, events, send } = door({ stop: async () => ask() });
+  // Once nothing can go on before a file is read.
+  ask = () => process.nextTick(() => send('SIGINT'));
+  const ready = (text: string) => text.includes('Home:') && setImmediate(() => send('SIGTERM'));
+  await world.run(['server'], { server: own, onOut: ready });
+  await end();
+  expect(events).toEqual(['again server stop --all']);
+});
+
 describe('what it prints', () => {
   it('the addresses', async () => {
     const { out } = await runAndSend('SIGTERM');

@@ -29,11 +29,13 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   );
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
+  const isMoving = how === 'leave-units' && (await mover(cli.context.home)) !== null;
+  // Nothing is awaited from here on: a signal that came meanwhile would be lost with this process.
   if (how === 'leave-units' && isAllAsked()) return stopAppsToo(cli);
   cli.note('Stopped.');
   const hasEndedByItself = why !== null && !isAskedAgain();
   // This process serves again, by the same id, after a move of the state, and in another's place: what would start it again may end its edge with it.
-  if (how === 'leave-units' && (hasEndedByItself || (await mover(cli.context.home)) !== null)) door.again();
+  if (isMoving || (how === 'leave-units' && hasEndedByItself)) door.again();
   return hasEndedByItself ? ENDED_BY_ITSELF : 0;
 }
 
