@@ -2,17 +2,20 @@
  * `tancho install` as docs/controls.md and docs/edges.md have it, on a real cluster: an image of this program, servers that only run images, edges of their
  * own, an upgrade under load to servers that build, edges on nodes, and all of it taken away again.
  */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Kind, KINDS } from '../../src/kubernetes/kinds.ts';
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts';
+import { namespacePid, readProcess } from '../../src/lib/processes.ts';
 import { overHttp1 } from '../support/asks.ts';
 import { createIdentity, createWorkTree, type Identity, nodeApp, type WorkTree } from '../support/git.ts';
-import { createLoad } from '../support/load.ts';
+import { createLoad, type Load } from '../support/load.ts';
 import { NO_POSTGRES, skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { type HttpAnswer, request } from '../support/world.ts';
 import { BalancedLoad } from './balanced-load.ts';
 import { watchHealth } from './health-watch.ts';
+import { processesOfPod } from './leftovers.ts';
 import { startTimeline } from './timeline.ts';
 import { APPS, Installed, NAMESPACE, OUTSIDE, PAGE } from './installed.ts';
 
@@ -63,6 +66,13 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     await redirect(app, 'off');
     await answers(at, app, text);
   };
+  /** By way of the edges of the servers, and of those of their own. */
+  const steadyLoads = async (): Promise<readonly Load[]> => {
+    const edges = await Promise.all((['tancho-edge', 'tancho-edges'] as const).map((name) => platform().appsAt(name)));
+    const loads = edges.map((edge) => createLoad({ edge }, 'page', CONNECTIONS));
+    await Promise.all(loads.map((load) => load.reached(50)));
+    return loads;
+  };
 
   beforeAll(async () => {
     ann = await createIdentity();
@@ -75,7 +85,7 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
   });
 
   it('servers come up, all that they may is to be "restricted", and they deploy an image', async () => {
-    const image = await platform().pushImage('1');
+    const image = await platform().image('1');
     const applied = await platform().apply(image);
     expect(applied).toContain('Deployment tancho/tancho');
     await platform().isUp('Deployment', 'tancho');
@@ -100,7 +110,7 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
   it('edges of their own come behind a Service and follow the servers', async () => {
     const made = await platform().cli(['edge', 'token-create', 'cluster']);
     edgeToken = made.stdout.trim();
-    await platform().apply(await platform().pushImage('1'), ['--edges', '2'], { TANCHO_EDGE_TOKEN: edgeToken });
+    await platform().apply(await platform().image('1'), ['--edges', '2'], { TANCHO_EDGE_TOKEN: edgeToken });
     await platform().isUp('Deployment', 'tancho-edges');
     await answers(await platform().appsAt('tancho-edges'), 'page', 'a page');
     await says('following,following', async () =>
@@ -111,15 +121,38 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     );
   });
 
+  it('a server that stands still for longer than its lease begins anew in its pod, as the same process, and no request fails', async () => {
+    const pods = await platform().pods();
+    const pod = pods.find(({ spec }) => spec.containers[0]?.name === 'tancho') ?? expect.fail('no server');
+    const pid = processesOfPod(pod.metadata.uid ?? '').find(isServer) ?? expect.fail('the server is no process');
+    const start = readProcess(pid)?.start;
+    const loads = await steadyLoads();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await until(() => platform().isFollowed(pod), { what: 'another server to go on in its place' });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    let printed = '';
+    const isAnew = async (): Promise<boolean> => {
+      printed = (await platform().lastLines(pod, 200)).join('\n');
+      const lost = printed.lastIndexOf('away for longer than its lease');
+      return lost >= 0 && printed.lastIndexOf('is ready.') > lost;
+    };
+    await until(isAnew, { what: 'the server to be ready again', detail: () => printed });
+    const ended = await Promise.all(loads.map((load) => load.stop()));
+    expect(ended.flatMap(({ failures }) => failures)).toEqual([]);
+    expect(readProcess(pid)?.start).toBe(start);
+    const now = (await platform().pods()).find(({ metadata }) => metadata.uid === pod.metadata.uid);
+    expect(now?.status?.containerStatuses?.map(({ restartCount }) => restartCount)).toEqual([0]);
+  });
+
   it('an upgrade to another image, of servers that build, fails no request at servers and edges', async () => {
     const timeline = await startTimeline(platform().client, NAMESPACE);
-    const loads = [];
-    for (const name of ['tancho-edge', 'tancho-edges'] as const)
-      loads.push(createLoad({ edge: await platform().appsAt(name) }, 'page', CONNECTIONS));
-    await Promise.all(loads.map((load) => load.reached(50)));
+    const loads = await steadyLoads();
     const before = (await platform().pods()).map(({ metadata }) => metadata.name);
     const more = ['--edges', '2', '--builds'];
-    await platform().apply(await platform().pushImage('2'), more, { TANCHO_EDGE_TOKEN: edgeToken });
+    await platform().apply(await platform().image('2'), more, { TANCHO_EDGE_TOKEN: edgeToken });
     await platform().isUp('Deployment', 'tancho');
     await platform().isUp('Deployment', 'tancho-edges');
     const after = (await platform().pods()).map(({ metadata }) => metadata.name);
@@ -144,7 +177,7 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
 
   it('an edge on each node takes the place of those behind the Service', async () => {
     const more = ['--edges', 'nodes', '--builds'];
-    const applied = await platform().apply(await platform().pushImage('2'), more, { TANCHO_EDGE_TOKEN: edgeToken });
+    const applied = await platform().apply(await platform().image('2'), more, { TANCHO_EDGE_TOKEN: edgeToken });
     expect(applied).toContain('without Deployment tancho/tancho-edges');
     await platform().isUp('DaemonSet', 'tancho-edges');
     await answersBoth(`${OUTSIDE}:80`, 'code', 'built');
@@ -163,7 +196,7 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     // What is another one for edges alone.
     const made = await platform().cli(['edge', 'token-create', 'again']);
     const more = ['--edges', 'nodes', '--builds'];
-    await platform().apply(await platform().pushImage('2'), more, { TANCHO_EDGE_TOKEN: made.stdout.trim() });
+    await platform().apply(await platform().image('2'), more, { TANCHO_EDGE_TOKEN: made.stdout.trim() });
     await platform().isUp('DaemonSet', 'tancho-edges');
     const after = await platform().edgePods();
     expect(after).toHaveLength(before.length);
@@ -202,3 +235,8 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     expect(left.filter(({ status }) => status?.phase === 'Running')).toHaveLength(3);
   });
 });
+
+/** The first process of a container, which is no pause. */
+function isServer(pid: number): boolean {
+  return namespacePid(pid) === 1 && readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes('server');
+}

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { KubernetesClient } from '../../src/kubernetes/client.ts';
 import { type Kind, KINDS } from '../../src/kubernetes/kinds.ts';
 import { kubeconfigAccess } from '../../src/kubernetes/kubeconfig.ts';
@@ -48,6 +49,7 @@ export class Installed {
   readonly #database: string;
   readonly #ends: readonly (() => Promise<void>)[];
   readonly #name = randomHex(8);
+  readonly #pushed = new Set<string>();
   #token = '';
 
   private constructor(parts: {
@@ -86,10 +88,12 @@ export class Installed {
     return ran;
   }
 
-  async pushImage(tag: string): Promise<string> {
+  /** Its name; pushed the first time. */
+  async image(tag: string): Promise<string> {
     // Nodes keep what they have pulled by a name.
     const name = `${REGISTRY}/tancho-${this.#name}:${tag}`;
-    await this.#must(['install', 'image', name, '--base', given('_SERVER_BASE')]);
+    if (!this.#pushed.has(name)) await this.#must(['install', 'image', name, '--base', given('_SERVER_BASE')]);
+    this.#pushed.add(name);
     return name;
   }
 
@@ -164,16 +168,33 @@ export class Installed {
 
   async #words(): Promise<string> {
     const lines: string[] = [];
-    for (const { metadata, spec } of await this.pods()) {
-      const options = { container: spec.containers[0]?.name ?? '', lines: 15 };
-      try {
-        for await (const part of this.client.log(metadata, options, AbortSignal.timeout(2_000)))
-          lines.push(...part.map(({ text }) => `${metadata.name} ${text}`));
-      } catch (error) {
-        lines.push(`${metadata.name}: ${String(error)}`);
-      }
+    for (const pod of await this.pods()) {
+      const { name } = pod.metadata;
+      const last = await this.lastLines(pod, 15).catch((error: unknown) => [String(error)]);
+      lines.push(...last.map((line) => `${name} ${line}`));
     }
     return lines.join('\n');
+  }
+
+  /** Of what its first container has printed. */
+  async lastLines({ metadata, spec }: Pod, lines: number): Promise<readonly string[]> {
+    const found: string[] = [];
+    const options = { container: spec.containers[0]?.name ?? '', lines };
+    for await (const part of this.client.log(metadata, options, AbortSignal.timeout(2_000)))
+      found.push(...part.map(({ text }) => text));
+    return found;
+  }
+
+  /** Whether another server has taken the lease of the one in that pod. */
+  async isFollowed({ metadata: { name } }: Pod): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.#database, connectionTimeoutMillis: 5_000 });
+    await client.connect();
+    try {
+      const own = "select 1 from leases where key = 'control:' || owner and starts_with(owner, $1)";
+      return (await client.query(own, [`${name}-`])).rowCount === 0;
+    } finally {
+      await client.end();
+    }
   }
 
   async #address(name: string): Promise<string> {

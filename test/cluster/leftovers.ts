@@ -40,8 +40,13 @@ export async function killContainers(directory: string, group: string): Promise<
 
 /** All that runs in a pod of any cluster of this machine, in one moment; its node starts it again. */
 export async function killPod(uid: string): Promise<void> {
+  for (const pid of processesOfPod(uid)) endProcess(pid);
+}
+
+/** As this machine numbers them. */
+export function processesOfPod(uid: string): number[] {
   const groups = hierarchies().flatMap((hierarchy) => groupsOf(hierarchy, `pod${uid}`));
-  for (const pid of groups.flatMap(membersOf)) endProcess(pid);
+  return [...new Set(groups.flatMap(membersOf))];
 }
 
 function groupsOf(group: string, name: string): string[] {
