@@ -37,8 +37,8 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongestFirst },
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors; those that take long
-    // work harder, and more of them at once only make each other late.
-    maxWorkers: Math.max(leftOut.length === 0 ? 4 : 6, availableParallelism()),
+    // work harder: four of them left two processors idle for some of the time, six would only make each other late.
+    maxWorkers: Math.max(leftOut.length === 0 ? 5 : 6, availableParallelism()),
     // Bounds against hanging, not measures of speed.
     testTimeout: 480_000,
     // What is waited for comes in milliseconds, unless the machine is busy.

@@ -69,8 +69,8 @@ it('comes by itself whichever of its first requests is cut', async () => {
   await context.close();
   asked.delete('/dashboard');
   expect(asked.size).toBeGreaterThan(30);
-  // All modules but the first two come by imports, and each is asked for again by the same code: a third of them will do.
-  const chosen = [...asked].filter((path, at) => !/(?<!begin|main)\.js$/.test(path) || at % 3 === 0);
+  // All modules but the first two come by imports, and each is asked for again by the same code: some of them will do.
+  const chosen = [...asked].filter((path, at) => !/(?<!begin|main)\.js$/.test(path) || at % 8 === 0);
   for (const path of chosen) await openWhere(path, (route) => route.abort('connectionreset'));
 });
 

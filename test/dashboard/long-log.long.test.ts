@@ -24,8 +24,8 @@ const FEED = `(() => {
     let text = '';
     for (let n = 0; n < 1000 && sent < ${LINES}; n += 1) {
       sent += 1;
-      const entry = { Date: '2026-01-01T00:00:00.000Z', Message: 'line ' + sent + ' of a log that has many of them', Source: 'web', Unit: 'shop.0', AppName: 'shop', Cursor: String(sent) };
-      text += 'id: ' + sent + '\\ndata: ' + JSON.stringify(entry) + '\\n\\n';
+      text += 'id: ' + sent + '\\ndata: {"Date":"2026-01-01T00:00:00.000Z","Message":"line ' + sent + ' of a log that has many of them",' +
+        '"Source":"web","Unit":"shop.0","AppName":"shop","Cursor":"' + sent + '"}\\n\\n';
     }
     return encoder.encode(text);
   };

@@ -8,7 +8,7 @@ import { CALM, Neighbours } from '../support/neighbours.ts';
 import { until } from '../support/until.ts';
 
 /** Of deploys of others, before and, at least, during. */
-const ROUNDS = 10;
+const ROUNDS = 5;
 const LONG_MS = 300_000;
 const REPORTED = /[^"]*(?:holds too much on the disk|used more memory than it may)[^"]*/g;
 const WHY_ENDED = /held too much on the disk|used more memory|did not start/;

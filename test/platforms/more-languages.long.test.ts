@@ -1,8 +1,7 @@
-/** Small apps in Java, PHP, Ruby and on Bun are really built, and answer with their true page. */
+/** Small apps in PHP and Ruby, and of two package managers for Node, are really built, and answer with their true page. */
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { builderWorld } from '../support/builder-world.ts';
-import { javaShop, mavenProject } from '../support/maven-app.ts';
 import { startProcess } from '../support/running-process.ts';
 import { treeOf } from '../support/source-trees.ts';
 
@@ -18,14 +17,6 @@ interface App {
 }
 
 const APPS: Readonly<Record<string, App>> = {
-  'Java, with Maven and no Procfile': {
-    needs: [
-      ['mvn', '--version'],
-      ['javac', '-version'],
-    ],
-    files: { 'pom.xml': mavenProject('demo.Shop'), ...javaShop('from Java') },
-    pages: { '/': 'from Java' },
-  },
   'PHP with Composer and a class of its own': {
     needs: [
       ['composer', '--version'],
@@ -49,23 +40,6 @@ const APPS: Readonly<Record<string, App>> = {
       'config.ru': "run ->(env) { [200, { 'content-type' => 'text/plain' }, ['from Rack ' + env['PATH_INFO']]] }\n",
     },
     pages: { '/a': 'from Rack /a' },
-  },
-  'Bun, with a program in TypeScript': {
-    needs: [['npm', 'view', 'bun', 'version']],
-    files: {
-      'package.json': '{"packageManager":"bun@1.3.14"}',
-      'index.ts':
-        'const port: number = Number(process.env.PORT);\nBun.serve({ port, fetch: () => new Response(`from Bun ${Bun.version}`) });\n',
-    },
-    pages: { '/': 'from Bun 1.3.14' },
-  },
-  'Deno, with a package of npm': {
-    needs: [['npm', 'view', 'deno', 'version']],
-    files: {
-      'deno.json': '{"imports":{"is-odd":"npm:is-odd@3.0.1"}}',
-      'main.ts': 'import odd from "is-odd";\nexport default { fetch: () => new Response(`from Deno: ${odd(3)}`) };\n',
-    },
-    pages: { '/': 'from Deno: true' },
   },
   'a workspace of pnpm, whose app needs a package that is built': {
     needs: [['npm', 'view', 'pnpm', 'version']],

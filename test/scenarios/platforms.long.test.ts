@@ -1,4 +1,4 @@
-/** Every example app goes the way of its README: pushed over SSH into one platform, and answers with its real page. */
+/** Every example app goes the way of its README: pushed over SSH into one platform, and answers with its real page; that in Go is in the corpus. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,15 +9,13 @@ import { sshUrl, type WorkTree } from '../support/git.ts';
 import { until } from '../support/until.ts';
 
 const EXAMPLES = new URL('../../examples', import.meta.url).pathname;
-/** What this machine brings: npm's registry, Python's index, Go; and patience for Go's standard library. */
-const [npm, pip, go] = await Promise.all([
+/** What this machine reaches: npm's registry, Python's index. */
+const [npm, pip] = await Promise.all([
   works('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=5000']),
   works('python3', ['-m', 'pip', 'index', 'versions', 'click', '--retries', '0', '--timeout', '5']),
-  works('go', ['version']),
 ]);
 const NO_NPM = 'the npm registry cannot be reached';
 const NO_PIP = 'there is no Python, or its package index cannot be reached';
-const NO_GO = 'go is not installed';
 
 const { world, token, createApp, createTree, dispose } = await startDeveloper();
 afterAll(dispose);
@@ -124,12 +122,6 @@ describe('the example', () => {
     await work.commit();
     expect(await push(work, 'python-flask')).toContain('Python packages: unchanged');
     expect((await world.fetchApp('python-flask')).json()).toMatchObject({ hello: 'from Flask' });
-  });
-
-  it('go-hello', { timeout: 280_000 }, async (test) => {
-    if (!go) return test.skip(NO_GO);
-    await deployExample('go-hello', 'go');
-    expect((await world.fetchApp('go-hello')).text).toMatch(/^Hello from go/);
   });
 });
 

@@ -90,7 +90,6 @@ const LAST = [
   'test/domain/certificates-year.long.test.ts',
   'test/scenarios/bursts.long.test.ts',
   'test/scenarios/versions.long.test.ts',
-  'src/backends/router/edge/mixed-load.long.test.ts',
   'test/dashboard/actions.long.test.ts',
   'test/dashboard/first-steps.long.test.ts',
   'test/dashboard/administration.long.test.ts',

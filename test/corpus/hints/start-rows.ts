@@ -141,8 +141,8 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
   'a build that takes too long': {
     from: BUILDS,
     cause: 'timeout',
-    env: { TANCHO_BUILDS_TIMEOUT: '5s' },
-    files: { ...SERVER, 'tancho.yaml': 'hooks: { build: [sleep 8] }\n' },
+    env: { TANCHO_BUILDS_TIMEOUT: '2s' },
+    files: { ...SERVER, 'tancho.yaml': 'hooks: { build: [sleep 3] }\n' },
     hint: 'Make the build quicker, or ask the operator for a longer builds.timeout.',
     follow: [{ operator: { TANCHO_BUILDS_TIMEOUT: '5m' } }],
     page,

@@ -48,55 +48,13 @@ export const FRAMEWORKS: PushedApps = {
       ...VITE,
       'package.json': json({ scripts: { start: 'vite', build: 'vite build' }, devDependencies: { vite: '7' } }),
     },
-    app: 'vite',
     says: ['runs a development server'],
     pages: { '/': '/assets/', '/deep/link': '/assets/' },
-  },
-  'Vite with a directory of its own': {
-    needs: ['npm'],
-    files: {
-      ...VITE,
-      'package.json': json({ scripts: { build: 'vite build' }, devDependencies: { vite: '7' } }),
-      'vite.config.js': "export default { build: { outDir: 'made' } };\n",
-    },
-    app: 'vite',
-    pages: { '/': '/assets/' },
   },
   Eleventy: {
     needs: ['npm'],
     files: { 'package.json': json({ devDependencies: { '@11ty/eleventy': '3' } }), 'index.md': '# from Eleventy\n' },
     pages: { '/': '<h1>from Eleventy</h1>' },
-  },
-  'SvelteKit for Node': {
-    needs: ['npm'],
-    files: {
-      'package.json': json({
-        type: 'module',
-        scripts: { build: 'vite build' },
-        devDependencies: {
-          '@sveltejs/adapter-node': '5',
-          '@sveltejs/kit': '2',
-          '@sveltejs/vite-plugin-svelte': '6',
-          svelte: '5',
-          vite: '7',
-        },
-      }),
-      'svelte.config.js':
-        "import adapter from '@sveltejs/adapter-node';\nexport default { kit: { adapter: adapter() } };\n",
-      'vite.config.js': "import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n",
-      'src/app.html': '<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
-      'src/routes/+page.svelte': '<h1>from SvelteKit</h1>\n',
-    },
-    pages: { '/': 'from SvelteKit' },
-  },
-  'Astro, as static pages': {
-    needs: ['npm'],
-    files: {
-      'package.json': json({ scripts: { start: 'astro dev', build: 'astro build' }, dependencies: { astro: '5' } }),
-      'src/pages/index.astro': '<html><head><title>x</title></head><body><h1>from Astro</h1></body></html>\n',
-    },
-    app: 'astro',
-    pages: { '/': 'from Astro' },
   },
   'Astro with a server of its own': {
     needs: ['npm'],
@@ -111,7 +69,6 @@ export const FRAMEWORKS: PushedApps = {
       'src/pages/index.astro':
         '<html><head><title>x</title></head><body><h1>{Astro.url.pathname} is made</h1></body></html>\n',
     },
-    app: 'astro',
     pages: { '/': '/ is made' },
   },
   'Nest as its program makes it': {
@@ -146,19 +103,6 @@ export const FRAMEWORKS: PushedApps = {
     },
     pages: { '/': 'from Nest' },
   },
-  'Next.js with a server': {
-    needs: ['npm'],
-    files: {
-      'package.json': json({
-        scripts: { build: 'next build', start: 'next start' },
-        dependencies: { next: '15', react: '19', 'react-dom': '19' },
-      }),
-      'pages/index.js':
-        'export default () => <h1>from Next</h1>;\nexport const getServerSideProps = () => ({ props: {} });\n',
-    },
-    app: 'next',
-    pages: { '/': 'from Next' },
-  },
   'Next.js, standalone': {
     needs: ['npm'],
     files: {
@@ -171,21 +115,7 @@ export const FRAMEWORKS: PushedApps = {
       'pages/index.js':
         'export default () => <h1>from its own server</h1>;\nexport const getServerSideProps = () => ({ props: {} });\n',
     },
-    app: 'next',
     says: ['.next/standalone/server.js'],
     pages: { '/': 'from its own server', '/robots.txt': 'of public' },
-  },
-  'Next.js, exported': {
-    needs: ['npm'],
-    files: {
-      'package.json': json({
-        scripts: { build: 'next build' },
-        dependencies: { next: '15', react: '19', 'react-dom': '19' },
-      }),
-      'next.config.mjs': "export default { output: 'export' };\n",
-      'pages/index.js': 'export default () => <h1>exported</h1>;\n',
-    },
-    app: 'next',
-    pages: { '/': 'exported' },
   },
 };

@@ -144,11 +144,6 @@ export const PACKAGE_MANAGERS: PushedApps = {
     says: ['Development packages stay: it is set on the app'],
     pages,
   },
-  'another Node than the one of the server': {
-    needs: ['npm'],
-    files: { '.nvmrc': 'v18.20.4\n', 'server.js': nodeServer('process.version') },
-    pages: { '/': 'v18.20.4' },
-  },
 };
 
 export const PACKAGE_TRAPS: PushedApps = {

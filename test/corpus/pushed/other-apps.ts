@@ -1,4 +1,5 @@
 /** Apps in Go, Rust, Java, PHP and Ruby. */
+import { readFileSync } from 'node:fs';
 import { javaShop, mavenProject } from '../../support/maven-app.ts';
 import { json, type PushedApp, type PushedApps } from './pushed-app.ts';
 
@@ -40,7 +41,12 @@ const IDLE = 'package main\n\nimport "time"\n\nfunc main() { time.Sleep(24 * tim
 const MODULE = 'module example.com/shop\n\ngo 1.21\n';
 const inGo = (app: Omit<PushedApp, 'needs' | 'app'>): PushedApp => ({ needs: ['go'], app: 'go', ...app });
 
+const EXAMPLE = new URL('../../../examples/go-hello/', import.meta.url);
+const example = (...names: string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, readFileSync(new URL(name, EXAMPLE), 'utf8')]));
+
 export const GO_APPS: PushedApps = {
+  'the example go-hello': inGo({ files: example('go.mod', 'main.go'), pages: { '/': 'Hello from go' } }),
   'Go at the top': inGo({ files: { 'go.mod': MODULE, 'main.go': goServer() }, pages: { '/': 'from Go' } }),
   'a single program in cmd': inGo({
     files: { 'go.mod': MODULE, 'cmd/till/main.go': goServer('"from cmd"') },
