@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { watchPage } from './page-state.ts';
+import { unawareBrowser } from './unaware-browser.ts';
 import type { World } from './world.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -14,10 +15,17 @@ export const WITHOUT_BROWSER = CHROMIUM === undefined ? 'needs Chromium: apt ins
 const WAIT_MS = 60_000;
 
 export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  const program = await unawareBrowser(CHROMIUM ?? '');
+  try {
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    const browser = await chromium.launch({ executablePath: program.path, args });
+    // Its child processes may be begun at any time.
+    browser.once('disconnected', () => void program.remove());
+    return browser;
+  } catch (error) {
+    await program.remove();
+    throw error;
+  }
 }
 
 export interface Visit {
