@@ -14,6 +14,7 @@ import { recoverBehindDoors } from './daemon/behind-doors.ts';
 import { openCertificates } from './daemon/certificates.ts';
 import { createDomain, type Domain } from './daemon/domain.ts';
 import type { Doors } from './daemon/doors.ts';
+import { type ClosedPart, closeParts } from './daemon/parts-closed.ts';
 import { publicAddress } from './daemon/public-address.ts';
 import { homeName } from './daemon/home-name.ts';
 import { settingsOf } from './daemon/settings.ts';
@@ -160,19 +161,21 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     async stop(how) {
       isReady = false;
       if (how === 'all') await leaveClients(config, backends, logger);
-      await Promise.all([controls.stop(), duties.stop(), stopMetricsPush(), publicIp.close()]);
-      // First, so that pushers read why before their connections end.
-      await sessions.close();
-      begun.ports.settle();
-      await Promise.all([api.close(), ssh.close()]);
-      if (how === 'all') await begun.ports.end();
-      else await begun.ports.leave();
-      await begun.background.leave();
-      await domain.close(how);
-      await controls.close();
-      await news.close();
-      await controlLease.release();
-      await backends.close(how);
+      const parts: readonly ClosedPart[] = [
+        ['the work for other servers', () => controls.stop()],
+        ['the duties', () => Promise.all([duties.stop(), stopMetricsPush(), publicIp.close()])],
+        // Before their connections end, so that pushers read why.
+        ['sessions', () => sessions.close()],
+        ['doors', () => (begun.ports.settle(), Promise.all([api.close(), ssh.close()]))],
+        ['ports', () => (how === 'all' ? begun.ports.end() : begun.ports.leave())],
+        ['what was left of the start', () => begun.background.leave()],
+        ['the domain', () => domain.close(how)],
+        ['the looks at other servers', () => controls.close()],
+        ['news', () => news.close()],
+        ['the lease', () => controlLease.release()],
+        ['backends', () => backends.close(how)],
+      ];
+      await closeParts(parts, { isReplaced: whyEnding() !== null && how === 'leave-units', logger });
       await options.release();
       await options.closeLog();
     },
