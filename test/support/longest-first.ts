@@ -1,19 +1,23 @@
 /**
- * The order of test files. First what takes minutes, for what is begun last ends last, and then one processor waits for it. Then those that
- * start many programs: a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
- * 50 MB, 11 ms with 350 MB). Then what takes more than a minute, what else takes long, and what is short by its size. At the end, for a run that
- * has no time left, is what looks once more, from elsewhere, at what others of them have shown.
+ * The order of test files. First what `npm test` runs on its own, so that a run that is cut off has done all of it: of that, what takes minutes or
+ * starts many programs, for a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
+ * 50 MB, 11 ms with 350 MB), then the others by their size. Then what takes long, the longest first, for what is begun last ends last, and then
+ * one processor waits for it. At the end is what looks once more, from elsewhere, at what others have shown.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Run with TANCHO_TEST_SLOW=1 only, or in a cluster. */
-const MINUTES = [
+/** Run in a cluster only, and the longest there. */
+const IN_CLUSTER = [
   'test/cluster/chaos.test.ts',
   'test/cluster/install.test.ts',
   'test/cluster/moves.test.ts',
   'test/cluster/apps.test.ts',
+];
+
+/** Run with TANCHO_TEST_SLOW=1 only. */
+const MINUTES = [
   'test/dashboard/screens.long.test.ts',
   'test/dashboard/error-states.long.test.ts',
   'test/corpus/hints-quick.long.test.ts',
@@ -69,6 +73,7 @@ const HEAVY = [
   'test/domain/crash-deploys.test.ts',
   'test/domain/crash-changes.test.ts',
   'test/domain/service-sequences.test.ts',
+  'test/domain/provider-sequences.test.ts',
 ];
 
 /** More than a minute each. */
@@ -82,7 +87,6 @@ const LONG = [
   'test/neighbours/rootless-strangers.long.test.ts',
   'src/backends/router/edge/counter-workers.long.test.ts',
   'test/scenarios/moving-state.long.test.ts',
-  'test/domain/provider-sequences.test.ts',
   'src/sandbox/unified-groups.long.test.ts',
 ];
 
@@ -99,18 +103,26 @@ const LAST = [
   'test/dashboard/many-pages.long.test.ts',
 ];
 
-const FIRST = [...MINUTES, ...HEAVY, ...LONG];
+/** Places of what is named nowhere: those of the groups begin with 0, 1, 2 and 3. */
+const AFTER_HEAVY = 1.999;
+const AFTER_LONG = 2.999;
+
+/** In their order; what is named nowhere comes after HEAVY, or, of what takes long, after LONG. */
+const NAMED = [IN_CLUSTER, HEAVY, [...MINUTES, ...LONG], LAST];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;
-    const gone = [...FIRST, ...LAST].filter((name) => !existsSync(`${root}/${name}`));
+    const gone = NAMED.flat().filter((name) => !existsSync(`${root}/${name}`));
     if (gone.length > 0)
       throw new Error(`test/support/longest-first.ts names files that are not there: ${gone.join(', ')}`);
-    const places = new Map(FIRST.map((name, place) => [name, place]));
-    for (const [place, name] of LAST.entries()) places.set(name, FIRST.length + 2 + place);
-    const placeOf = ({ moduleId }: TestSpecification): number =>
-      places.get(relative(root, moduleId)) ?? FIRST.length + (moduleId.endsWith('.long.test.ts') ? 0 : 1);
+    const places = new Map<string, number>();
+    for (const [group, names] of NAMED.entries())
+      for (const [at, name] of names.entries()) places.set(name, group + at / names.length);
+    const placeOf = ({ moduleId }: TestSpecification): number => {
+      const isLong = moduleId.endsWith('.long.test.ts');
+      return places.get(relative(root, moduleId)) ?? (isLong ? AFTER_LONG : AFTER_HEAVY);
+    };
     // Sorting is stable: among others it stays as it is by default.
     return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
   }
