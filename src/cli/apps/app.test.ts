@@ -102,7 +102,7 @@ describe('app log', () => {
   it('prints entries, oldest first, with the filters asked for', async () => {
     const argv = ['app', 'log', 'shop', '-n', '2', '--source', 'web', '--unit', 'shop/0'];
     const { out, lines } = await cli.against({ 'GET /apps/shop/log': json([entry('a'), entry('b\u001b[2J')]) }, argv);
-    expect(out).toBe('then [web][shop/0]: a\nthen [web][shop/0]: b[2J\n');
+    expect(out).toBe('then [web][shop/0]: a\nthen [web][shop/0]: b\n');
     expect(lines).toEqual(['GET /apps/shop/log?lines=2&source=web&unit=shop%2F0']);
   });
 
