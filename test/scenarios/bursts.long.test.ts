@@ -257,8 +257,8 @@ it('nothing is stuck and nothing acknowledged is lost when it is killed in the m
   }
 });
 
-function cut(method: string, where: string, body: string | Buffer, afterMs: number): Promise<void> {
-  return new Promise((resolve) => {
+function cut(method: string, where: string, body: string | Buffer, after: number | Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
     const headers = { authorization: `bearer ${token}`, 'content-length': String(Buffer.byteLength(body)) };
     const type = typeof body === 'string' ? {} : { 'content-type': 'application/gzip' };
     const request = http.request(new URL(where, world.apiUrl), {
@@ -269,10 +269,12 @@ function cut(method: string, where: string, body: string | Buffer, afterMs: numb
     request.on('error', () => undefined);
     request.on('response', (response) => response.on('error', () => undefined).resume());
     request.end(body);
-    setTimeout(() => {
+    const left = (): void => {
       request.destroy();
       resolve();
-    }, afterMs);
+    };
+    if (typeof after === 'number') setTimeout(left, after);
+    else after.finally(left).catch(reject);
   });
 }
 
@@ -293,9 +295,9 @@ it('a caller who goes away leaves nothing half-done and nothing running', async 
     execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
       .split('\n')
       .some((line) => /^sleep /.test(line) && line.includes(marker));
-  const running = cut('POST', '/apps/left/run', `sleep ${marker}`, 1_000);
-  await until(async () => isRunning(), { timeoutMs: WAIT_MS, what: 'the command to run' });
-  await running;
+  const runs = until(async () => isRunning(), { timeoutMs: WAIT_MS, what: 'the command to run' });
+  await cut('POST', '/apps/left/run', `sleep ${marker}`, runs);
+  await runs;
   await until(async () => !isRunning(), { timeoutMs: WAIT_MS, what: 'the command to be ended' });
   const open = (): number => execFileSync('ls', [`/proc/${world.pid}/fd`], { encoding: 'utf8' }).split('\n').length;
   const before = open();
