@@ -164,9 +164,10 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
       const parts: readonly ClosedPart[] = [
         ['the work for other servers', () => controls.stop()],
         ['the duties', () => Promise.all([duties.stop(), stopMetricsPush(), publicIp.close()])],
-        // Before their connections end, so that pushers read why.
+        // Before the doors, so that pushers read why their connections end.
         ['sessions', () => sessions.close()],
-        ['doors', () => (begun.ports.settle(), Promise.all([api.close(), ssh.close()]))],
+        ['the port holder', async () => begun.ports.settle()],
+        ['doors', () => Promise.all([api.close(), ssh.close()])],
         ['ports', () => (how === 'all' ? begun.ports.end() : begun.ports.leave())],
         ['what was left of the start', () => begun.background.leave()],
         ['the domain', () => domain.close(how)],

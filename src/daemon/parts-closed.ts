@@ -5,7 +5,7 @@ import { bestEffort, type Logger } from '../lib/logger.ts';
 /** Name, for the log, and what closes it. */
 export type ClosedPart = readonly [part: string, close: () => Promise<unknown>];
 
-/** More than any part takes that is well. */
+/** Nobody waits for this server any more, and a part that works takes less. */
 const PART_MS = 10_000;
 
 /**

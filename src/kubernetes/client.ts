@@ -48,7 +48,7 @@ interface ListOptions<T> {
   readonly signal?: AbortSignal;
   /** What is kept of each, page by page; absent: all of it. */
   readonly kept?: (object: T) => T;
-  /** Waited for before each page is asked for and read. */
+  /** Waited for before a page is read and the next one is asked for. */
   readonly turn?: () => Promise<void> | undefined;
 }
 

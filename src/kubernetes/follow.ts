@@ -29,7 +29,7 @@ interface FollowOptions<T extends KubernetesObject> {
   /** Called each time the server is not reached or refuses; it is tried again until it does not. */
   readonly onError: (error: unknown) => void;
   readonly stallMs?: number;
-  /** Of a list, waited for before each page is asked for and read. */
+  /** Of a list: waited for before a page is read and the next one is asked for. */
   readonly turn?: () => Promise<void> | undefined;
 }
 
