@@ -125,6 +125,14 @@ async function dependencies(files: SourceFiles): Promise<DependencySet[]> {
       steps: [{ name: 'install packages', run: ['cp', '-R', 'vendor', 'packages'] }],
     });
   }
+  if (await files.exists('nested.sh')) {
+    sets.push({
+      name: 'nested packages',
+      keep: { kind: 'restored', directory: 'nested/packages' },
+      key: { files: ['nested.sh'] },
+      steps: [{ name: 'install nested packages', run: ['sh', 'nested.sh'] }],
+    });
+  }
   if (await files.exists('layer.txt')) {
     sets.push({
       name: 'layer',

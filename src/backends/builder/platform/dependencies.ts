@@ -1,6 +1,6 @@
 /** Gives a build its dependencies: from the cache when nothing that decides them has changed, else by running the steps. */
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { type Archive, packArchive, unpackArchive } from './cache/archive.ts';
 import { layerKey } from './cache/layers.ts';
@@ -19,7 +19,7 @@ export async function prepareDependencies(
   changesLater: boolean,
 ): Promise<string | null> {
   const { context, request, files } = build;
-  const { steps } = dependencies;
+  const { keep: kept, steps } = dependencies;
   if (steps.length === 0) return null;
   const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
   for (const [index, fetched] of build.fetched.entries()) versions[`fetched-${index}`] = fetched.version;
@@ -27,16 +27,20 @@ export async function prepareDependencies(
   const plain = steps.map((step) => step.run);
   const neverKept = typeof dependencies.neverKept === 'string';
   // Files that steps of the app may rewrite, or that are no safer in the cache than in the code, are not shared with it.
-  const isArchive = dependencies.keep.kind !== 'layer' && (changesLater || !context.separated);
+  const isArchive = kept.kind !== 'layer' && (changesLater || !context.separated || isNested(kept.directory));
   const form = isArchive ? 'archive' : 'tree';
   const key = await layerKey({ dependencies, steps: plain, versions, files, form });
   const layer = await context.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
   if (layer.ready) await context.layers.touch(request.app, layer);
-  const { keep: kept } = dependencies;
   if (kept.kind === 'layer') return stayingLayer(dependencies, layer, steps, build, runner);
   const what = { name: dependencies.name, directory: kept.directory, layer, steps, neverKept, isArchive };
   await restoredDirectory(what, build, runner);
   return null;
+}
+
+/** The app may put a link in the place of a directory above it: the server itself touches nothing there. */
+function isNested(directory: string): boolean {
+  return directory.includes('/');
 }
 
 async function stayingLayer(
@@ -85,7 +89,6 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
   const archive: Archive = { tree: layer.tree, code: place.code, directory: what.directory, tenant: request.app };
   const putBack = async (): Promise<void> => {
     if (what.isArchive) return unpackArchive(archive, runner);
-    await mkdir(dirname(target), { recursive: true });
     await restore({
       tree: layer.tree,
       target,
@@ -94,7 +97,9 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
     });
   };
   // What the source itself carries in this place would mix with what the steps make.
-  await removeTree(target);
+  if (!isNested(what.directory)) await removeTree(target);
+  else if ((await lstat(target).catch(() => null)) !== null)
+    await runner.run({ name: 'rm', run: ['rm', '-rf', '--', what.directory] });
   if (layer.ready) {
     const begun = performance.now();
     await putBack();

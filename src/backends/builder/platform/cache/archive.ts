@@ -38,6 +38,8 @@ export async function packArchive(archive: Archive, sandbox: Sandbox, runner: St
 
 /** Nothing is at `directory`. Throws what StepRunner.run throws. */
 export async function unpackArchive({ tree, directory }: Archive, runner: StepRunner): Promise<void> {
+  const above = dirname(directory);
+  if (above !== '.') await runner.run({ name: 'mkdir', run: ['mkdir', '-p', '--', above] });
   const run = ['tar', '-x', '-p', '-o', '-f', FILE];
-  await runner.run({ name: 'tar', run, directory: dirname(directory) }, { layer: { tree, writable: false } });
+  await runner.run({ name: 'tar', run, directory: above }, { layer: { tree, writable: false } });
 }

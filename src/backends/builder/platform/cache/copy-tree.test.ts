@@ -1,4 +1,14 @@
-import { chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,6 +29,7 @@ describe('seal', skipFor(NOT_ROOT), () => {
     writeFileSync(outside, '', { mode: 0o600 });
     writeFileSync(join(inner, 'program'), '', { mode: 0o6700 });
     symlinkSync(outside, join(inner, 'link'));
+    linkSync(outside, join(inner, 'hard-link'));
     for (const path of [join(inner, 'program'), inner, join(tree, 'made')]) chownSync(path, 71_234, 71_234);
     await seal(join(tree, 'made'));
     expect(lstatSync(inner)).toMatchObject({ uid: 0, gid: 0, mode: 0o40755 });
@@ -31,7 +42,7 @@ describe('seal', skipFor(NOT_ROOT), () => {
     mkdirSync(odd);
     const inner = Buffer.concat([odd, Buffer.from([0x2f, 0xff])]);
     writeFileSync(inner, '');
-    for (const path of [inner, odd]) chownSync(path, 71_234, 71_234);
+    for (const path of [inner, odd, tree]) chownSync(path, 71_234, 71_234);
     await seal(tree);
     expect([lstatSync(odd).uid, lstatSync(inner).uid]).toEqual([0, 0]);
   });

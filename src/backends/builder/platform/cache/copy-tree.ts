@@ -60,20 +60,22 @@ export async function linkFiles(from: string, to: string): Promise<boolean> {
 
 /**
  * Takes a tree away from the tenant who made it: the server's user owns it, everybody may read it, nobody else may write.
- * From the top down, and a directory is taken before it is listed, so that whoever owned it cannot swap what is inside.
+ * From the top down, and a directory is taken before it is listed, so that whoever owned it cannot swap what is inside. Files that are not the
+ * tenant's, of which there may be hard links in it, stay as they are.
  */
 export async function seal(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
+  const tenant = lstatSync(path).uid;
   const open: Buffer[] = [Buffer.from(path)];
   // A call by way of the thread pool takes several times as long as the kernel, and a push waits for thousands of them.
   for (let count = 1, next = open.pop(); next !== undefined; next = open.pop(), count += 1) {
-    for (const below of sealOne(next)) open.push(below);
+    for (const below of sealOne(next, tenant)) open.push(below);
     if (count % SEALED_AT_ONCE === 0) await turn();
   }
 }
 
 /** Returns what is directly inside. Paths are bytes: whoever made the tree may have used names that are no UTF-8. */
-function sealOne(path: Buffer): Buffer[] {
+function sealOne(path: Buffer, tenant: number): Buffer[] {
   const stats = lstatSync(path);
   if (stats.isDirectory()) {
     const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -86,6 +88,7 @@ function sealOne(path: Buffer): Buffer[] {
     const names = readdirSync(path, { encoding: 'buffer' });
     return names.map((name) => Buffer.concat([path, Buffer.from('/'), name]));
   }
+  if (stats.uid !== tenant) return [];
   lchownSync(path, 0, 0);
   if (stats.isFile()) chmodSync(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
   return [];

@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builderWorld } from '../../../../../test/support/builder-world.ts';
@@ -183,6 +183,32 @@ describe('with a user per app', skipFor(NOT_ROOT), () => {
       code: 'build_failed',
       lines: [expect.stringMatching(/Permission denied/)],
     });
+  });
+
+  it('a link in the place of a directory above them leads the server nowhere', async () => {
+    const { build, code, home } = await world(TENANT);
+    const foreign = join(home, 'foreign');
+    await mkdir(join(foreign, 'packages'), { recursive: true });
+    const file = join(foreign, 'packages/index.txt');
+    await writeFile(file, 'of somebody else');
+    const nested = (more: string) => ({
+      'app.txt': '',
+      'default.txt': '',
+      'nested.sh': `mkdir -p nested/packages; echo own > nested/packages/own.txt; ${more}`,
+    });
+    await build({ source: treeOf(nested(`mv nested aside; ln -s ${foreign} nested`)) });
+    expect(await stat(join(foreign, 'packages'))).toMatchObject({ uid: 0 });
+    expect(await readFile(file, 'utf8')).toBe('of somebody else');
+    // Before the steps of this set, those of another one may have run.
+    const before = { ...nested('true'), nested: `-> ${foreign}` };
+    await build({ source: treeOf(before) }).catch(() => undefined);
+    expect(await readFile(file, 'utf8')).toBe('of somebody else');
+    // And without any link they are kept as others are.
+    for (const more of [{ 'nested/packages/stale.txt': '' }, {}]) {
+      const artifact = await build({ source: treeOf({ ...nested('true'), ...more }) });
+      expect(await readdir(code(artifact, 'nested/packages'))).toEqual(['own.txt']);
+      expect((await stat(code(artifact, 'nested/packages/own.txt'))).uid).toBe(TENANT);
+    }
   });
 
   it("another app's user cannot look into the cache", async () => {
