@@ -1,6 +1,7 @@
 /** Artifacts on a disk: the conformance suite, and what only files can show. */
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -50,6 +51,11 @@ function files(code: string, texts: Readonly<Record<string, string>>, at = new D
     utimesSync(join(code, name), at, at);
   }
 }
+
+it('shows nobody else what is being written', async () => {
+  const { code, directory } = await store.begin('shop', 'd1');
+  expect([directory, code].map((path) => lstatSync(path).mode & 0o777)).toEqual([0o711, 0o700]);
+});
 
 describe('the digest of code', () => {
   const digest = async (fill: (code: string) => void, manifest = MANIFEST): Promise<string> =>

@@ -39,7 +39,9 @@ export class LocalArtifacts implements ArtifactStore {
     const code = join(directory, 'code');
     await removeTree(directory);
     // Apps may pass through to what is theirs, but not see which other apps there are.
-    await mkdir(code, { recursive: true, mode: 0o711 });
+    await mkdir(directory, { recursive: true, mode: 0o711 });
+    // Of what is being written there others could read all: command lines, which every user of the machine sees, name the path.
+    await mkdir(code, { mode: 0o700 });
     return { id, directory, code };
   }
 
