@@ -1,4 +1,5 @@
 import { PlatformError } from '../errors.ts';
+import type { Settings } from '../settings.ts';
 
 const MAX_LENGTH = 253;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -6,7 +7,7 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const MIN_WILDCARD_LABELS = 2;
 
 /** An extra host name of an app: lower case, without port, `*.` at the most at its beginning; not one of the platform's own. */
-export function checkCname(value: unknown, domain: string): string {
+export function checkCname(value: unknown, { domain, apiDomain }: Pick<Settings, 'domain' | 'apiDomain'>): string {
   const name = typeof value === 'string' ? value.trim().toLowerCase().replace(/\.$/, '') : '';
   const isWildcard = name.startsWith('*.');
   const plain = isWildcard ? name.slice(2) : name;
@@ -21,6 +22,12 @@ export function checkCname(value: unknown, domain: string): string {
   if (plain === domain || plain.endsWith(`.${domain}`)) {
     throw new PlatformError('cname.invalid', `Invalid cname: names below ${domain} belong to the platform.`, {
       hint: 'Use a host name of your own domain.',
+    });
+  }
+  // It leads here, so everybody could prove it, and then present a certificate of their own for it.
+  if (plain === apiDomain) {
+    throw new PlatformError('cname.invalid', `Invalid cname: ${apiDomain} is the name of the platform itself.`, {
+      hint: 'Use another host name.',
     });
   }
   return name;

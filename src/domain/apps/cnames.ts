@@ -31,7 +31,7 @@ interface CnamesDeps {
   readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
-  readonly settings: Pick<Settings, 'domain'>;
+  readonly settings: Pick<Settings, 'domain' | 'apiDomain'>;
   readonly proof: Pick<HostNameProof, 'demand'>;
 }
 
@@ -47,7 +47,7 @@ export function createCnames({ store, routes, journal, act, settings, proof }: C
   async function allowed(caller: Caller, name: string, { action, given }: NameChange) {
     const app = await demandApp(store, name);
     demand(caller, action, { app });
-    const names = [...new Set(given.map((cname) => checkCname(cname, settings.domain)))];
+    const names = [...new Set(given.map((cname) => checkCname(cname, settings)))];
     return { app, names, fresh: names.filter((one) => !app.cname.includes(one)) };
   }
 
