@@ -17,6 +17,7 @@ import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { Webhook } from '../../src/domain/webhooks/webhook.ts';
 import { newKey } from '../../src/lib/x509/names.ts';
+import { until } from '../support/until.ts';
 
 const worlds: CertificateWorld[] = [];
 afterEach(() => Promise.all(worlds.splice(0).map((world) => world.dispose())));
@@ -292,6 +293,32 @@ describe('an attempt', () => {
 });
 
 describe('a name that is wrong', () => {
+  it('keeps those of other apps waiting no longer than one look, however many of its kind there are', async () => {
+    const slow = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const world = await start({
+      wildcard: false,
+      lookup: (good) => ({
+        ...good,
+        addresses: async (name) => {
+          asked.push(name);
+          if (!name.endsWith('.greedy.example')) return good.addresses(name);
+          await slow.promise;
+          return { kind: 'none' };
+        },
+      }),
+    });
+    await world.addApps('greedy');
+    await addName(world, 'greedy', ...Array.from({ length: 30 }, (_, n) => `n${n}.greedy.example`));
+    world.upkeep.start();
+    await until(() => asked.length >= 4, { what: 'the first looks' });
+    await world.addApps('shop');
+    world.upkeep.wake();
+    slow.resolve();
+    await until(() => presented(world).includes('shop.apps.example.com'), { what: 'the certificate of the other app' });
+    expect(asked.indexOf('shop.apps.example.com')).toBeLessThan(10);
+  });
+
   it('costs the authority nothing, is looked at again within the hour, and is issued for once it is right', async () => {
     let isThere = false;
     const world = await start({

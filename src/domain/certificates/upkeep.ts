@@ -60,7 +60,7 @@ export class CertificateUpkeep {
     });
   }
 
-  /** Resolves when all that is due has been tried once. Never rejects. */
+  /** Resolves when all that is due has been tried once, or another round is to begin. Never rejects. */
   async round(): Promise<void> {
     const { store, presenter, logger } = this.#deps;
     try {
@@ -71,7 +71,7 @@ export class CertificateUpkeep {
       const due = (await store.certificates()).filter(
         ({ source, nextAttemptAt }) => source === 'authority' && nextAttemptAt !== null && nextAttemptAt <= now,
       );
-      const queue = due.map(({ id }) => id);
+      const queue = inTurns(due).map(({ id }) => id);
       await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work(queue)));
     } catch (error) {
       logger.error({ err: error }, 'a round of the certificates failed');
@@ -85,7 +85,9 @@ export class CertificateUpkeep {
   }
 
   async #work(queue: string[]): Promise<void> {
-    for (let id = queue.shift(); id !== undefined && !this.#stop.signal.aborted; id = queue.shift()) {
+    // Names that have come meanwhile have their turn in the next round, as what is left of this one.
+    const isOver = (): boolean => this.#stop.signal.aborted || this.#isAwaited;
+    for (let id = queue.shift(); id !== undefined && !isOver(); id = queue.shift()) {
       await this.#deps.issuance.attempt(id, this.#stop.signal);
     }
   }
@@ -153,6 +155,15 @@ export class CertificateUpkeep {
       await tx.putCertificate({ ...current, askAgainAt, nextAttemptAt: renewal?.toISOString() ?? null });
     });
   }
+}
+
+/** Apps in turns, and of each app first what has failed least: nobody waits for the many names of somebody else. */
+function inTurns(due: readonly CertificateRecord[]): CertificateRecord[] {
+  const byApp = [...Map.groupBy(due, ({ app }) => app).values()];
+  const turns = byApp.flatMap((own) =>
+    own.sort((a, b) => a.failures - b.failures).map((record, turn) => ({ record, turn })),
+  );
+  return turns.sort((a, b) => a.turn - b.turn || a.record.failures - b.record.failures).map(({ record }) => record);
 }
 
 function keyOf(names: readonly string[]): string {
