@@ -5,10 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { GREEDS } from '../support/greedy-app.ts';
 import { CALM, Neighbours } from '../support/neighbours.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 
 /** Of deploys of others, before and, at least, during. */
-const ROUNDS = 5;
+const ROUNDS = rounds(2, 5);
 const LONG_MS = 300_000;
 const REPORTED = /[^"]*(?:holds too much on the disk|used more memory than it may)[^"]*/g;
 const WHY_ENDED = /held too much on the disk|used more memory|did not start/;

@@ -21,14 +21,15 @@ import {
 } from '../support/git.ts';
 import { type OpenLoop, startOpenLoop } from '../support/open-loop.ts';
 import { otherBuild } from '../support/other-build.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
 const PER_SECOND = Number(process.env['TANCHO_TEST_RATE'] ?? 200);
-const DEPLOYS = 50;
-const UPGRADES = 20;
-const CERTIFICATES = 20;
-const SOCKETS = 200;
+const DEPLOYS = rounds(9, 50);
+const UPGRADES = rounds(3, 20);
+const CERTIFICATES = rounds(3, 20);
+const SOCKETS = rounds(50, 200);
 /** At the edge whose worker is killed. */
 const LATE_SOCKETS = 20;
 /** Of both workers, when one is killed. */

@@ -10,10 +10,11 @@ import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshU
 import { type OpenLoad, startOpenLoad } from '../support/open-load.ts';
 import { otherBuild } from '../support/other-build.ts';
 import { allGone, processesOf } from '../support/processes-of.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
-const UPGRADES = 20;
+const UPGRADES = rounds(3, 20);
 const SOCKETS = 50;
 const PER_SECOND = 500;
 const CONNECTIONS = 20;
