@@ -1,6 +1,6 @@
 /**
- * The third of the corpus that fetches nothing is pushed to a real platform, of the main ways in which an app starts or fails one, and all of them with
- * what takes long; pushed-*.long.test.ts push the rest.
+ * The third of the corpus that fetches nothing is pushed to a real platform: of the main ways in which an app starts or fails one each, all that start
+ * with what takes long, and in all rounds those that fail by their plan, too; pushed-*.long.test.ts push the rest.
  */
 import { describe, expect, it } from 'vitest';
 import { CONVENTIONS } from './pushed/convention-apps.ts';
@@ -10,6 +10,7 @@ import { GO_APPS, JAVA_APPS, RUST_APPS, SCRIPTED_APPS } from './pushed/other-app
 import { pushAll } from './pushed/push-apps.ts';
 import { PYTHON_APPS, PYTHON_TRAPS } from './pushed/python-apps.ts';
 import { MORE_STARTS, QUICK_STARTS, QUICK_TRAPS } from './pushed/quick-apps.ts';
+import { ALL_ROUNDS } from '../support/rounds.ts';
 import { SLOW } from '../support/slow.ts';
 
 const QUICK = { ...QUICK_STARTS, ...QUICK_TRAPS, ...CONVENTIONS };
@@ -39,6 +40,7 @@ it('the first ones are among them', () => {
   expect([...FIRST].filter((title) => !Object.hasOwn(QUICK, title))).toEqual([]);
 });
 
-describe('pushed', () => {
-  pushAll(SLOW ? QUICK : Object.fromEntries(Object.entries(QUICK).filter(([title]) => FIRST.has(title))));
-});
+const first = Object.fromEntries(Object.entries(QUICK).filter(([title]) => FIRST.has(title)));
+const starting = SLOW ? { ...QUICK_STARTS, ...CONVENTIONS } : {};
+
+describe('pushed', () => pushAll(ALL_ROUNDS ? QUICK : { ...starting, ...first }));

@@ -35,6 +35,7 @@ const CRATE = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n';
 
 export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
   'Go before modules': {
+    isExtra: true,
     from: `${GO}before-modules.ts`,
     cause: 'invalid_config',
     needs: ['go'],
@@ -114,6 +115,7 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'Rust that is not installed': {
+    isExtra: true,
     from: 'backends/builder/platform/resolve-tools.ts',
     cause: 'toolchain_missing',
     needs: ['cargo'],

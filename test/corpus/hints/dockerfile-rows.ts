@@ -120,6 +120,7 @@ export const DOCKERFILE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a daemon that does not answer': {
+    isExtra: true,
     from: 'backends/builder/platform/image-build/daemon-build.ts',
     cause: 'toolchain_missing',
     needs: ['images', 'docker'],

@@ -2,7 +2,7 @@
 import type { FailureCause } from '../../../src/domain/failure.ts';
 import type { Need, PushedApp } from '../pushed/pushed-app.ts';
 
-export interface HintRow extends Pick<PushedApp, 'needs' | 'files' | 'platform' | 'settings'> {
+export interface HintRow extends Pick<PushedApp, 'isExtra' | 'needs' | 'files' | 'platform' | 'settings'> {
   /** The file below src/ that says it. */
   readonly from: string;
   /** Commands of ours before the first push. */

@@ -20,6 +20,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a lock file that npm finds old': {
+    isExtra: true,
     from: ADVICE,
     cause: 'build_failed',
     needs: ['npm'],
@@ -33,6 +34,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'packages that do not fit': {
+    isExtra: true,
     from: ADVICE,
     cause: 'build_failed',
     needs: ['npm'],
@@ -72,6 +74,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a version of a package that is nowhere': {
+    isExtra: true,
     from: ADVICE,
     cause: 'build_failed',
     needs: ['npm'],
@@ -92,6 +95,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a registry that does not answer': {
+    isExtra: true,
     from: ADVICE,
     cause: 'build_failed',
     needs: ['npm'],
@@ -102,6 +106,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a package whose installation fetches from a host that is not reached': {
+    isExtra: true,
     from: ADVICE,
     cause: 'build_failed',
     needs: ['npm'],
@@ -136,6 +141,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a Node that cannot be fetched': {
+    isExtra: true,
     from: 'backends/builder/platform/toolchain/toolchains.ts',
     cause: 'toolchain_missing',
     needs: ['npm'],
@@ -171,6 +177,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'pages that need a build, of a platform that runs none': {
+    isExtra: true,
     from: 'build-plan/languages/static/static-files.ts',
     cause: 'no_platform',
     needs: ['npm'],
@@ -211,6 +218,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'SvelteKit for another platform': {
+    isExtra: true,
     from: 'build-plan/languages/node/sveltekit.ts',
     cause: 'no_process',
     needs: ['npm'],

@@ -73,6 +73,7 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a uv.lock that is old': {
+    isExtra: true,
     from: `${PYTHON}lock-file.ts`,
     cause: 'invalid_config',
     needs: ['lock tools'],
@@ -87,6 +88,7 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a poetry.lock that is old': {
+    isExtra: true,
     from: `${PYTHON}lock-file.ts`,
     cause: 'invalid_config',
     needs: ['lock tools', 'pypi.org'],
@@ -102,6 +104,7 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a Pipfile.lock that is old': {
+    isExtra: true,
     from: `${PYTHON}pipfile.ts`,
     cause: 'invalid_config',
     needs: ['lock tools'],

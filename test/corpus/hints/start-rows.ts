@@ -84,6 +84,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a server that listens long before it serves': {
+    isExtra: true,
     from: READY,
     cause: 'no_listener',
     env: { TANCHO_UNITS_START_TIMEOUT: '5s' },
@@ -126,6 +127,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a build that needs more memory': {
+    isExtra: true,
     from: BUILDS,
     cause: 'build_failed',
     needs: ['memory limits'],
@@ -139,6 +141,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'a build that takes too long': {
+    isExtra: true,
     from: BUILDS,
     cause: 'timeout',
     env: { TANCHO_BUILDS_TIMEOUT: '2s' },

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sshUrl, type WorkTree } from '../../support/git.ts';
 import { ImageRegistry } from '../../support/image-registry.ts';
+import { ofRounds } from '../../support/rounds.ts';
 import { registryEnv, run } from '../../support/world.ts';
 import { type CorpusWorld, corpusWorld, PUSH_MS } from '../pushed/corpus-world.ts';
 import { lockTools, removeLockTools } from '../pushed/lock-tools.ts';
@@ -48,7 +49,9 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
     await rm(home, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  const pushed = Object.entries(rows).filter(([, row]) => !isOfPlan(row));
+  const pushed = ofRounds(Object.entries(rows), ([, { isExtra }]) => isExtra !== true).filter(
+    ([, row]) => !isOfPlan(row),
+  );
   const named = pushed.map(([title, row], index) => [title, row, `shop-${index}`] as const);
   it.for(named)('%s', { timeout: PUSH_MS }, async ([, row, app], test) => {
     const missing = await missingNeed(row.needs ?? []);

@@ -52,6 +52,7 @@ export const FRAMEWORKS: PushedApps = {
     pages: { '/': '/assets/', '/deep/link': '/assets/' },
   },
   Eleventy: {
+    isExtra: true,
     needs: ['npm'],
     files: { 'package.json': json({ devDependencies: { '@11ty/eleventy': '3' } }), 'index.md': '# from Eleventy\n' },
     pages: { '/': '<h1>from Eleventy</h1>' },
@@ -72,6 +73,7 @@ export const FRAMEWORKS: PushedApps = {
     pages: { '/': '/ is made' },
   },
   'Nest as its program makes it': {
+    isExtra: true,
     needs: ['npm'],
     files: {
       'package.json': json({

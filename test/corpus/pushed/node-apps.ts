@@ -51,6 +51,7 @@ export const PACKAGE_MANAGERS: PushedApps = {
     pages,
   },
   'packages of yarn 4, unpacked': {
+    isExtra: true,
     needs: ['npm'],
     files: {
       'package.json': odd({ packageManager: 'yarn@4.5.0' }),
@@ -78,6 +79,7 @@ export const PACKAGE_MANAGERS: PushedApps = {
     pages,
   },
   'bun without a lock file, as "bun create" leaves it': {
+    isExtra: true,
     needs: ['npm', 'networks'],
     files: {
       'package.json': odd({
@@ -148,6 +150,7 @@ export const PACKAGE_MANAGERS: PushedApps = {
 
 export const PACKAGE_TRAPS: PushedApps = {
   'a package that is nowhere': {
+    isExtra: true,
     needs: ['npm'],
     files: { 'package.json': json({ dependencies: { '@nobody-here/has-this-package': '1.0.0' } }), 'server.js': '' },
     fails: { cause: 'build_failed', message: /The step "npm install.*" failed with exit code 1/ },

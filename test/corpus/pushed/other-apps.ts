@@ -47,7 +47,11 @@ const example = (...names: string[]): Record<string, string> =>
 
 export const GO_APPS: PushedApps = {
   'the example go-hello': inGo({ files: example('go.mod', 'main.go'), pages: { '/': 'Hello from go' } }),
-  'Go at the top': inGo({ files: { 'go.mod': MODULE, 'main.go': goServer() }, pages: { '/': 'from Go' } }),
+  'Go at the top': inGo({
+    isExtra: true,
+    files: { 'go.mod': MODULE, 'main.go': goServer() },
+    pages: { '/': 'from Go' },
+  }),
   'a single program in cmd': inGo({
     files: { 'go.mod': MODULE, 'cmd/till/main.go': goServer('"from cmd"') },
     pages: { '/': 'from cmd' },

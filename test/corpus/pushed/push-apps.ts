@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CorpusWorld, corpusWorld, namedIn, PUSH_MS, type PushResult } from './corpus-world.ts';
 import { missingNeed } from './needs.ts';
 import type { PushedApp, PushedApps } from './pushed-app.ts';
+import { ofRounds } from '../../support/rounds.ts';
 
 /** One test for each, one after the other: those that share an app find what the others fetched. */
 export function pushAll(apps: PushedApps): void {
@@ -12,7 +13,8 @@ export function pushAll(apps: PushedApps): void {
   });
   afterAll(() => corpus?.dispose());
 
-  const named = Object.entries(apps).map(([title, app], index) => [title, app, app.app ?? `app-${index}`] as const);
+  const chosen = ofRounds(Object.entries(apps), ([, { isExtra }]) => isExtra !== true);
+  const named = chosen.map(([title, app], index) => [title, app, app.app ?? `app-${index}`] as const);
   it.for(named)('%s', { timeout: PUSH_MS }, async ([, app, name], test) => {
     const missing = await missingNeed(app.needs ?? []);
     if (missing !== null) return test.skip(missing);

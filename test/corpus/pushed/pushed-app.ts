@@ -2,6 +2,8 @@
 import type { FailureCause } from '../../../src/domain/failure.ts';
 
 export interface PushedApp {
+  /** In all rounds only: another one takes the same way, and what is its own is shown by plans or what prints it (corpus.test.ts, advice.test.ts). */
+  readonly isExtra?: true;
   /** Without them it is skipped, and says so. */
   readonly needs?: readonly Need[];
   /** Path -> text. */

@@ -91,6 +91,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': '{"from":"FastAPI"}' },
   }),
   Starlette: pushed({
+    isExtra: true,
     files: {
       'requirements.txt': 'starlette\nuvicorn\n',
       'app.py':
@@ -108,6 +109,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': 'from Django' },
   }),
   'Django that does not know its own name': pushed({
+    isExtra: true,
     files: {
       ...DJANGO,
       'shop/settings.py': `${SETTINGS}ALLOWED_HOSTS = ['shop.example.com']\nMIDDLEWARE += ['django.middleware.common.CommonMiddleware']\n`,
@@ -140,6 +142,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': '<title>from Dash</title>' },
   }),
   'Gradio without a Procfile': pushed({
+    isExtra: true,
     files: {
       'requirements.txt': 'gradio\n',
       'app.py':
@@ -157,6 +160,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': 'from aiohttp' },
   }),
   'Django with a release': pushed({
+    isExtra: true,
     files: {
       ...DJANGO,
       'shop/settings.py': SETTINGS,
@@ -182,6 +186,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': '2.1.2' },
   }),
   'requirements that include others': pushed({
+    isExtra: true,
     files: {
       'requirements.txt': '-r requirements/base.txt\n',
       'requirements/base.txt': 'itsdangerous==2.1.2\n',
@@ -193,6 +198,7 @@ export const PYTHON_APPS: PushedApps = {
 
 export const PYTHON_TRAPS: PushedApps = {
   'a Python package that is nowhere': pushed({
+    isExtra: true,
     files: { 'requirements.txt': 'itsdangerous==99.9\n', 'main.py': VERSION },
     fails: { cause: 'build_failed', message: /The step "uv pip install \(requirements.txt\)" failed/ },
   }),
@@ -220,6 +226,7 @@ export const PYTHON_TRAPS: PushedApps = {
     fails: { cause: 'invalid_config', message: /Pipfile.lock does not fit Pipfile: Pipfile line 2 asks for flask/ },
   }),
   'a module that is nowhere': pushed({
+    isExtra: true,
     files: {
       'requirements.txt': 'uvicorn\n',
       'main.py': '',
