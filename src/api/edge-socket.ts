@@ -7,7 +7,10 @@ import { closeWith, GOING_AWAY, NORMAL } from './close-socket.ts';
 export function edgeCarrier(client: WebSocket, call: Call): EdgeCarrier {
   client.on('error', () => client.terminate());
   const end = (reason: string): void => void closeWith(client, GOING_AWAY, reason);
-  call.signal.addEventListener('abort', () => end('the platform is stopping'), { once: true });
+  const leave = (): void => end('the platform is stopping');
+  call.signal.addEventListener('abort', leave, { once: true });
+  // It may have been while the edge was being admitted.
+  if (call.signal.aborted) leave();
   return {
     send: (text) => client.send(text),
     onText: (listener) => client.on('message', (bytes) => listener(textOf(bytes))),

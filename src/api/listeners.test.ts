@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
@@ -35,4 +36,24 @@ it('answers 400 to what is no HTTP, and 431 to a head that is too long', async (
   await close();
   const long = `GET / HTTP/1.1\r\nX-Long: ${'x'.repeat(100_000)}\r\n`;
   expect(await heardAfter(long)).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+it('cuts off what became of a request when its time is over, also where that is no HTTP any more', async () => {
+  const taken = Promise.withResolvers<void>();
+  const handlers = {
+    request: () => {},
+    upgrade() {
+      taken.resolve();
+      return true;
+    },
+  };
+  const listen = { host: '127.0.0.1', port: 0 };
+  const { server, address } = await listenOnTcp(handlers, listen, new TrustedProxies([]));
+  close = () => closeServer(server, 0);
+  const socket = connect(address.port, address.host);
+  const ended = once(socket, 'close');
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n');
+  await taken.promise;
+  await close();
+  await ended;
 });

@@ -66,12 +66,18 @@ export async function listenOnSocket(handler: Handlers, path: string): Promise<S
   return server;
 }
 
-/** Takes no new requests, gives those under way `graceMs`, then cuts the rest off. */
+/** Sockets that speak another protocol by now. Node waits for them at the end of their server, and closes none. */
+const upgraded = new WeakMap<Server, Set<Duplex>>();
+
+/** Takes no new requests, gives those under way, and what they have become, `graceMs`, then cuts the rest off. */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+    for (const socket of upgraded.get(server) ?? []) socket.destroy();
+  }, graceMs);
   await closed;
   clearInterval(idle);
   clearTimeout(timer);
@@ -95,8 +101,15 @@ function httpServer(
   if (proxies !== null) limitConnections(server, proxies);
   server.once('connection', speedUp);
   server.on('request', handlers.request);
+  const sockets = new Set<Duplex>();
+  upgraded.set(server, sockets);
   server.on('upgrade', (request, socket, head) => {
-    if (!handlers.upgrade(request, socket, head)) server.emit('connection', withoutUpgrade(request, socket, head));
+    if (!handlers.upgrade(request, socket, head)) {
+      server.emit('connection', withoutUpgrade(request, socket, head));
+      return;
+    }
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   server.on('clientError', refuseUnreadable);
   return server;

@@ -73,7 +73,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const standing = standingAnswers(options);
   const proxies = options.trustedProxies ?? new TrustedProxies([]);
   const app = createApp({ ...options, proxies, routes: ROUTES, calls, standing });
-  const sockets = socketUpgrades(ROUTES, calls, { ...options, proxies });
+  let isClosing = false;
+  const sockets = socketUpgrades(ROUTES, { calls, isClosing: () => isClosing }, { ...options, proxies });
   const open: Handlers = {
     request: dispatcher(app, options, standing),
     upgrade(request, socket, head) {
@@ -118,6 +119,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     address,
     descriptor: descriptorOf(server),
     async close() {
+      isClosing = true;
       for (const call of calls) if (goesOnForLong(call)) call.giveUp();
       await Promise.all(servers.map((each) => closeServer(each, CLOSE_GRACE_MS)));
     },

@@ -44,7 +44,12 @@ interface Asked {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export function socketUpgrades(routes: readonly ApiRoute[], calls: Set<Call>, options: SocketUpgradeOptions) {
+/** `isClosing`: what comes from then on is given up at once. */
+export function socketUpgrades(
+  routes: readonly ApiRoute[],
+  { calls, isClosing }: { readonly calls: Set<Call>; readonly isClosing: () => boolean },
+  options: SocketUpgradeOptions,
+) {
   const sockets = new Map<number, WebSocketServer>();
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
@@ -55,6 +60,7 @@ export function socketUpgrades(routes: readonly ApiRoute[], calls: Set<Call>, op
     call.route = asked.route;
     recordRefusals(call, request, options.useCases.audit);
     calls.add(call);
+    if (isClosing()) call.giveUp();
     socket.once('close', () => {
       calls.delete(call);
       call.giveUp();

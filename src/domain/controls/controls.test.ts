@@ -174,3 +174,21 @@ it('one that is not followed to the end is followed again', async () => {
   await two.controls.look();
   expect(two.reported.filter((what) => what === 'dead')).toEqual(['dead']);
 });
+
+it('a control that is stopped does not wait for ever for what it goes on with for a dead one', async () => {
+  await died('dead');
+  const [begun, work] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const controls = new Controls({
+    ...{ store, owner: 'one', onDuty: async () => {}, onLost: () => {}, logger: SILENT },
+    takeOver: () => {
+      begun.resolve();
+      return work.promise;
+    },
+    timing: { ttlMs: LONG_MS, lookEveryMs: LONG_MS, suspectMs: 0, leaveMs: 20 },
+  });
+  const looking = controls.look();
+  await begun.promise;
+  await controls.stop();
+  work.resolve();
+  await looking;
+});

@@ -3,6 +3,7 @@
  * everything that this one could still write (see fence.ts), and goes on with its work. Several that have died are followed side by side. What is to be done once
  * for all of them is done by whoever has the lease of the duties.
  */
+import { atMost } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import { Turns } from '../../lib/turns.ts';
@@ -15,6 +16,8 @@ const LOOK_EVERY_MS = 1_000;
 export const SUSPECT_MS = 2_000;
 /** The work of so many is gone on with at one time; the leases of all others are taken at once. */
 const TAKEOVERS_AT_ONCE = 8;
+/** A unit that does not come up, or a node that is lost, may take minutes; what is left then is gone on with by whoever follows this control. */
+const LEAVE_MS = 5_000;
 
 interface ControlsDeps {
   readonly store: Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'>;
@@ -33,6 +36,8 @@ export interface ControlsTiming {
   readonly ttlMs: number;
   readonly lookEveryMs: number;
   readonly suspectMs: number;
+  /** How long stop() waits for takeovers; 5 s when absent. */
+  readonly leaveMs?: number;
 }
 
 export class Controls {
@@ -61,10 +66,10 @@ export class Controls {
     this.#stop = async () => void (await Promise.all([duties(), others()]));
   }
 
-  /** Looks after nobody any more; resolves when what it goes on with for others has ended. */
+  /** Looks after nobody any more; resolves when what it goes on with for others has ended, or after seconds. */
   async stop(): Promise<void> {
     await this.#stop?.();
-    await Promise.allSettled(this.#following.values());
+    await atMost(this.#timing.leaveMs ?? LEAVE_MS, Promise.allSettled(this.#following.values()));
   }
 
   /** To be called when the work of this control has ended: the duties are the next one's. */

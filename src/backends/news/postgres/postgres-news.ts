@@ -1,6 +1,7 @@
 /** News over LISTEN and NOTIFY, on a connection of its own. */
 import type { Client } from 'pg';
 import type { News, NewsListener, Topic } from '../../../domain/controls/news.ts';
+import { atMost } from '../../../lib/deadline.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -76,7 +77,12 @@ class PostgresNews implements News {
     await this.#opening?.catch(() => undefined);
     const client = this.#client;
     this.#client = null;
-    await client?.end().catch(() => undefined);
+    // It waits for the other end, which a network may have swallowed.
+    if (client !== null)
+      await atMost(
+        ANSWER_TIMEOUT_MS,
+        client.end().catch(() => undefined),
+      );
   }
 
   async #send(): Promise<void> {
