@@ -42,12 +42,21 @@ const never = (): void => {
 describe('the lock of a control', () => {
   it('is refused to another one for as long as it is held, and given on when it is left', async () => {
     const store = leases();
-    const lock = await takeControlLease(store, { ...ALONE, owner: 'a', onLost: never, ttlMs: 60 });
+    const lock = await takeControlLease(store, { ...ALONE, owner: 'a', onLost: never, ttlMs: 60_000 });
     const refused = takeControlLease(store, { ...ALONE, owner: 'b', onLost: never, ttlMs: 60 });
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     await lock.release();
     await (await takeControlLease(store, { ...ALONE, owner: 'b', onLost: never, ttlMs: 60 })).release();
     expect(store.held.size).toBe(0);
+  });
+
+  it('is renewed again and again', async () => {
+    const store = leases();
+    const lock = await takeControlLease(store, { ...ALONE, owner: 'a', onLost: never, ttlMs: 30 });
+    const end = (): number => store.held.get('control')?.until ?? 0;
+    for (let renewals = 0, last = end(); renewals < 2; renewals++, last = end())
+      await until(() => end() > last, { what: 'a renewal', everyMs: 1 });
+    await lock.release();
   });
 
   it('is had at once by the same one after a crash', async () => {
