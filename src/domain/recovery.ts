@@ -6,18 +6,18 @@ import { atMost } from '../lib/deadline.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { speedUp } from '../lib/small-start.ts';
 import type { App, Release } from './apps/app.ts';
+import { findMoved, noteComeback } from './comebacks.ts';
 import type { Journal } from './logs/journal.ts';
 import type { Engines } from './units/engines.ts';
-import { movedUnits } from './units/moved-units.ts';
+import { movedUnits, noteMoved } from './units/moved-units.ts';
 import { noteDown } from './units/note-down.ts';
-import type { Comeback } from './units/provisioner.ts';
 import type { Removal } from './apps/removal.ts';
 import type { Rollout } from './rollouts/rollout.ts';
 import type { Rollouts } from './rollouts/rollouts.ts';
 import type { Routes } from './routes/routes.ts';
 import type { Supervisor } from './units/supervisor.ts';
 import { ReleasesRead } from './units/releases-read.ts';
-import { describeExit, type Unit, unitName } from './units/unit.ts';
+import type { Unit } from './units/unit.ts';
 import type { Units } from './units/units.ts';
 import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { GitHost } from './deploys/git-host.ts';
@@ -128,7 +128,7 @@ export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise
   const ids = new Set(before.map(({ id }) => id));
   const comebacks = new Map((await deps.provisioner.comebacks(ids)).map((comeback) => [comeback.id, comeback]));
   const unannounced = before.filter(({ id }) => running.has(id) && !comebacks.has(id));
-  for (const id of await movedUnits(deps.provisioner, unannounced)) running.delete(id);
+  for (const [id, address] of await movedUnits(deps.provisioner, unannounced)) await noteMoved(store, id, address);
   const releases = new ReleasesRead(store);
   for (const unit of before) {
     const comeback = comebacks.get(unit.id);
@@ -196,29 +196,6 @@ async function takeUp(
   if (!isRunning && unit.state === 'started') await noteDown(store, unit.id);
 }
 
-/** Its deaths while control was away are recorded as those that control has seen, and its requests go where it is now. */
-async function noteComeback({ store, journal }: RecoveryDeps, id: string, comeback: Comeback): Promise<void> {
-  const { exits, address } = comeback;
-  const last = exits.at(-1);
-  if (last === undefined) return;
-  const { at, code, signal, outOfMemory } = last;
-  const known = await store.transact(async (tx) => {
-    const unit = await tx.unit(id);
-    if (unit === null || unit.state === 'stopped') return null;
-    const moved = unit.state === 'started' && address !== null ? { address } : {};
-    await tx.updateUnit(id, {
-      exits: unit.exits + exits.length,
-      lastExit: { at, code, signal, outOfMemory, lastLines: [] },
-      ...moved,
-    });
-    return unit;
-  });
-  if (known === null) return;
-  const often = exits.length > 1 ? ` (the last of ${exits.length} times)` : '';
-  const what = `${known.process} ${unitName(known)} ${describeExit(last)} at ${last.at}${often}`;
-  await journal.note(known.app, `${what}, while the platform was away; it was started again meanwhile`);
-}
-
 interface Found {
   /** Units of rollouts that do not serve. */
   readonly leftover: readonly Unit[];
@@ -231,12 +208,15 @@ async function tidy(deps: RecoveryDeps, found: Found, signal: AbortSignal): Prom
   const attempt = async (what: string, work: () => Promise<unknown>): Promise<void> => {
     if (!signal.aborted) await bestEffort(logger, what, work);
   };
-  for (const app of await store.apps()) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
+  const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  const apps = await store.apps();
+  // Beside all else, which may take minutes: until then requests go where units are no more.
+  const listed = Promise.race([deps.provisioner.listed?.(), left]);
+  const moved = listed.then(() => attempt('finding units that have moved', () => findMoved(deps)));
+  for (const app of apps) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
   for (const unit of found.leftover) await attempt('retiring a unit', () => units.retire(unit));
   await attempt('removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
-  const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  if (!signal.aborted) await atMost(LISTED_MS, Promise.race([deps.provisioner.listed?.(), left]));
-  await attempt('finding units that have moved', () => findMoved(deps));
+  await atMost(LISTED_MS, moved);
   await attempt('removing stray units', () => removeStrayUnits(deps, signal));
   const byApp = Map.groupBy(found.artifacts, (artifact) => artifact.app);
   for (const [app, artifacts] of byApp) {
@@ -253,22 +233,6 @@ async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<
     if (app?.removing === true) await removal.remove(name);
     else if (app !== null) await gitHost.create(name);
   });
-}
-
-/** Also those of an engine that needed longer than the start to say what it has. */
-async function findMoved({ store, provisioner, supervisor, routes, ownership }: RecoveryDeps): Promise<void> {
-  const work = await ownership.work();
-  const apps = new Map((await store.apps()).map((app) => [app.name, app]));
-  const serving = (await store.allUnits()).filter(
-    ({ app, rollout, state }) =>
-      state === 'started' && apps.get(app)?.rollout === rollout && (work?.rollouts.has(rollout) ?? true),
-  );
-  const moved = await movedUnits(provisioner, serving);
-  for (const unit of serving.filter(({ id }) => moved.has(id))) {
-    await noteDown(store, unit.id);
-    await routes.publish(unit.app);
-    void supervisor.revive(unit);
-  }
 }
 
 async function removeStrayUnits(deps: RecoveryDeps, signal: AbortSignal): Promise<void> {

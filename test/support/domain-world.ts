@@ -93,10 +93,10 @@ export const ANN: UserCaller = {
 
 const MEMORY_FILE_SYSTEM = '/dev/shm';
 
-/** `elsewhere`: the engine of that name, or what one in memory runs its units on. */
+/** `elsewhere`: the engine of that name, made anew by each control where it is a function, or what one in memory runs its units on. */
 export async function startDomain(
   settings: Partial<Settings> = {},
-  elsewhere: Provisioner | MemoryMachine = new MemoryMachine(),
+  elsewhere: Provisioner | (() => Provisioner) | MemoryMachine = new MemoryMachine(),
 ): Promise<DomainWorld> {
   const machine = await createMachine(settings, elsewhere);
   try {
@@ -117,7 +117,7 @@ export async function startMachine(databaseUrl: string, settings: Partial<Settin
 
 async function createMachine(
   settings: Partial<Settings>,
-  other: Provisioner | MemoryMachine,
+  other: Provisioner | (() => Provisioner) | MemoryMachine,
   databaseUrl: string | null = null,
 ): Promise<Machine> {
   const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
@@ -204,7 +204,7 @@ async function createMachine(
       return createEngines(
         new Map([
           ['memory', engine(units)],
-          ['elsewhere', other instanceof MemoryMachine ? engine(other) : other],
+          ['elsewhere', other instanceof MemoryMachine ? engine(other) : typeof other === 'function' ? other() : other],
         ]),
       );
     },

@@ -296,7 +296,7 @@ export interface Provisioner {
    * Called at boot, and where several controls share the engine also for units of others that are to be looked after here, with the
    * stored handles: finds the units again. Those found running are watched as if started here, those that are already go on;
    * returns the ids that run. Units unknown to the caller are left alone and show up in list(). An engine that needs long to say what there is, or is away,
-   * has them taken for running, and reports those that have died when it knows.
+   * has them taken for running, and reports those that have died when it knows: by exits, or by comebacks().
    */
   recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;
 

@@ -84,6 +84,8 @@ class KubernetesProvisioner implements Provisioner {
   readonly #turns = new KeyedQueue();
   #listener: ((exited: UnitExited) => void) | null = null;
   #comebacks: Comeback[] = [];
+  /** What has died before it was known what there is, is known. */
+  #caughtUp: Promise<unknown> = Promise.resolve();
 
   constructor(options: KubernetesOptions) {
     this.#options = options;
@@ -223,25 +225,29 @@ class KubernetesProvisioner implements Provisioner {
       const group = this.#pods.groupOf(id) ?? places.get(id);
       if (group === undefined) continue;
       this.#pods.adopt(id, group);
-      const comeback = this.#pods.catchUp(id);
-      if (comeback !== null) this.#comebacks.push({ ...comeback, address: this.#address(id) });
     }
-    this.#noteServing(handles.keys());
+    this.#catchUp([...handles.keys()]);
     if (listed.includes(false)) {
       // Nobody has said that they are gone, and the cluster keeps them running: what has died is reported when it is known what is there.
       this.#options.logger.info({}, 'units of Kubernetes are taken for running until it is known what is there');
-      void this.#pods.known().then(() => this.#noteServing(handles.keys()));
+      const late = this.#pods.known().then(() => this.#catchUp([...handles.keys()]));
+      this.#caughtUp = Promise.all([this.#caughtUp, late]);
     }
     const mayRun = (id: string): boolean => this.#isRunning(id) || this.#pods.viewOf(id)?.isSynced === false;
     return new Set([...handles.keys()].filter(mayRun));
   }
 
-  #noteServing(ids: Iterable<string>): void {
+  #catchUp(ids: readonly string[]): void {
+    for (const id of ids) {
+      const comeback = this.#pods.catchUp(id);
+      if (comeback !== null) this.#comebacks.push({ ...comeback, address: this.#address(id) });
+    }
     for (const id of ids) if (this.#isRunning(id)) this.#pods.serves(id);
   }
 
   async listed(): Promise<void> {
     await this.#pods.listed();
+    await this.#caughtUp;
   }
 
   async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {

@@ -220,7 +220,7 @@ export class UnitPods {
     this.#lastSeen.delete(id);
   }
 
-  /** What has died while nobody listened: reported as exits where it does not run, else returned. */
+  /** What has died while nobody listened, to be called once all is known: reported as exits where it does not run, else returned. */
   catchUp(id: string): Comeback | null {
     const [pod, group] = [this.podOf(id), this.#groups.get(id)];
     if (pod === null) return null;
@@ -297,7 +297,8 @@ export class UnitPods {
   }
 
   #judge(id: string, pod: Pod): void {
-    if (this.#known.has(id)) this.#reportDeaths(id, pod);
+    // What has died before all is known may have come back long ago, see catchUp().
+    if (this.#known.has(id) && this.viewOf(id)?.isSynced === true) this.#reportDeaths(id, pod);
     const group = this.#groups.get(id);
     if (group !== undefined) this.#reportUnreachable(group);
   }
