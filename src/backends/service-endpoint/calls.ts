@@ -219,7 +219,7 @@ export function invalidAnswer(
   });
 }
 
-/** A 2xx with a web page is what a proxy or a login says, not the provider: nobody knows what was done behind it. */
+/** A web page is what a proxy, an ingress or a login says, not the provider: nobody knows what was done behind it, nor whether anything is gone. */
 export function demandNoPage(endpoint: Endpoint, request: ProviderRequest, answer: EndpointAnswer): void {
   if (isPage(answer.text)) throw invalidAnswer(endpoint, request, answer.status, 'with a web page');
 }

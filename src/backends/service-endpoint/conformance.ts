@@ -27,7 +27,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 29;
+const CASES = 30;
 
 const changing = (request: ReceivedRequest): boolean => request.method !== 'GET';
 
@@ -230,6 +230,16 @@ function failureCases(test: Test): void {
     for (const ask of asking) {
       expect(await failureOf(ask())).toMatchObject({ code: 'invalid_answer', mayHaveHappened: true });
     }
+  });
+
+  test('nothing is gone because an ingress has no way to the provider', async ({ provider, endpoints, endpoint }) => {
+    await endpoints.create(endpoint, INSTANCE, callOf());
+    provider.fail('no way', changing);
+    const asking = [
+      () => endpoints.unbind(endpoint, INSTANCE, BINDING, callOf()),
+      () => endpoints.remove(endpoint, INSTANCE, callOf()),
+    ];
+    for (const ask of asking) expect(await failureOf(ask())).toMatchObject({ code: 'invalid_answer', status: 404 });
   });
 
   test('an answer without end is not read to its end', async ({ provider, endpoints, endpoint }) => {

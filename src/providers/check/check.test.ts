@@ -34,7 +34,7 @@ describe('everything holds', () => {
 });
 
 /** As providers were before apps were bound as a whole: without plans and info, and nothing is remembered of what was done. */
-async function startOldProvider(): Promise<string> {
+async function startOldProvider(notFound = 'not found'): Promise<string> {
   const instances = new Map<string, Set<string>>();
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -52,11 +52,11 @@ async function startOldProvider(): Promise<string> {
       }
       const name = decodeURIComponent(segment);
       const units = instances.get(name);
-      if (units === undefined || call === 'GET ') return say(404, 'not found');
+      if (units === undefined || call === 'GET ') return say(404, notFound);
       if (call === 'DELETE ') return say(instances.delete(name) ? 200 : 404);
       if (call === 'GET status') return say(204);
       const unit = form.get('unit-host') ?? '';
-      if (below !== 'bind') return say(404, 'not found');
+      if (below !== 'bind') return say(404, notFound);
       if (unit === '') return say(400, 'unit-host is missing');
       if (request.method === 'DELETE') units.delete(unit);
       else units.add(unit);
@@ -93,6 +93,12 @@ describe('what does not hold is found', () => {
     const { report } = await against({ on, do: 'lie' });
     expect(report.holds).toBe(false);
     expect(named(report, 'fails').join('\n')).toContain(name);
+  });
+
+  it('a page in place of the word that something is gone', async () => {
+    const report = await check(await startOldProvider('<!doctype html><title>404 Not Found</title>'));
+    expect(named(report, 'fails').join('\n')).toMatch(/^remove again: no harm: status 404 with a web page$/m);
+    expect(report.holds).toBe(false);
   });
 
   it('a lie about remove names all that is still there', async () => {

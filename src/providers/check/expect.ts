@@ -40,6 +40,14 @@ export function mustBe(reply: CallResult, ...statuses: readonly number[]): void 
     throw new ContractViolation(`${shown(reply)}, expected ${statuses.join(' or ')}`);
 }
 
+/** It is now, or was already. */
+export const GONE: readonly number[] = [404, 410];
+
+export function mustBeGone(reply: CallResult): void {
+  if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
+  if (isPage(reply.text)) throw new ContractViolation(`status ${reply.status} with a web page`);
+}
+
 /** The provider has no such call, which the platform takes for an empty list. */
 export function isNotOffered({ status }: CallResult): boolean {
   return [204, 404, 405, 501].includes(status);

@@ -5,7 +5,9 @@ import {
   isNotOffered,
   isSuccess,
   listOf,
+  GONE,
   mustBe,
+  mustBeGone,
   mustRefuse,
   mustSucceed,
   sameVariables,
@@ -17,7 +19,6 @@ import { type Check, pathOf, type CheckRun, UNIT } from './run.ts';
 
 const UP_MS = 120_000;
 const LOOK_EVERY_MS = 250;
-const GONE = [404, 410];
 const APP = 'check-one.example.com';
 const OTHER_APP = 'check-two.example.com';
 
@@ -169,7 +170,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     needs: [UNBOUND],
     async work(run) {
       const reply = await run.unbind(main(run), APP);
-      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
+      mustBeGone(reply);
     },
   },
   {
@@ -215,7 +216,7 @@ export const LIFE_CHECKS: readonly Check[] = [
     needs: [REMOVED],
     async work(run) {
       const reply = await run.remove(main(run));
-      if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
+      mustBeGone(reply);
     },
   },
   {
@@ -277,7 +278,7 @@ function unknownChecks(): Check[] {
       needs: ['it answers'],
       async work(run) {
         for (const reply of [await run.unbind(nobody(run), APP), await run.remove(nobody(run))]) {
-          if (!isSuccess(reply) && !GONE.includes(reply.status)) throw new ContractViolation(shown(reply));
+          mustBeGone(reply);
         }
       },
     },

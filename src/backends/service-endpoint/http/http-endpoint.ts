@@ -10,6 +10,7 @@ import type {
 } from '../../../domain/services/service-endpoint.ts';
 import { EndpointFailure } from '../../../domain/services/service-endpoint.ts';
 import { isRecord } from '../../../lib/is-record.ts';
+import { isPage } from '../../../lib/web-page.ts';
 import {
   type CallTimeouts,
   demandNoPage,
@@ -172,6 +173,8 @@ export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<Se
       if (answer.status !== 404 && answer.status !== 405) throw refusal(endpoint, request, answer);
       // Either it is gone, or it was made at `/bind` by a provider that knows nothing else.
       const older = await unbindAt('bind', endpoint, instance, binding, call);
+      // A framework may answer one of the two with a page, which it has no route for; what stands in front answers both so.
+      if (isPage(answer.text)) demandNoPage(endpoint, older.request, older.answer);
       if (!isSuccess(older.answer) && !NOTHING_TO_UNBIND.has(older.answer.status))
         throw refusal(endpoint, older.request, older.answer);
     },
@@ -193,8 +196,9 @@ export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<Se
         repeatable: true,
         timeoutMs: deadlines.long,
       });
-      if (!isSuccess(answer) && answer.status !== 404 && answer.status !== 410)
-        throw refusal(endpoint, request, answer);
+      if (isSuccess(answer)) return;
+      if (answer.status !== 404 && answer.status !== 410) throw refusal(endpoint, request, answer);
+      demandNoPage(endpoint, request, answer);
     },
   };
 }

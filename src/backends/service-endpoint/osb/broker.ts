@@ -8,6 +8,7 @@ import {
 } from '../../../domain/services/service-endpoint.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
 import { isRecord } from '../../../lib/is-record.ts';
+import { isPage } from '../../../lib/web-page.ts';
 import {
   type CallTimeouts,
   headerText,
@@ -142,7 +143,7 @@ async function poll(
     pauseMs = answer === null ? deadlines.poll : pauseAfter(answer, deadlines.poll);
     // Anything but a valid answer means to go on asking (specification, "Polling Last Operation").
     if (answer === null) continue;
-    if (deletes && (answer.status === 410 || answer.status === 404)) return;
+    if (deletes && (answer.status === 410 || answer.status === 404) && !isPage(answer.text)) return;
     const state = answer.status === 200 ? stateOf(answer) : null;
     if (state === 'succeeded') return;
     if (state === 'failed') {

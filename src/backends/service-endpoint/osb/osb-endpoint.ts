@@ -60,8 +60,7 @@ export function createOsbEndpoint(send: Send, deadlines: CallTimeouts): Omit<Ser
       timeoutMs: deadlines.long,
     });
     const { status } = asked.answer;
-    if (status === 200) return demandNoPage(endpoint, asked.request, asked.answer);
-    if (status === 410 || status === 404) return;
+    if ([200, 404, 410].includes(status)) return demandNoPage(endpoint, asked.request, asked.answer);
     if (status !== 202) throw refusalOf(endpoint, asked);
     const { maxPollingSeconds } = plan;
     await broker.follow(endpoint, call, { asked, path, query, maxPollingSeconds, deletes: true });

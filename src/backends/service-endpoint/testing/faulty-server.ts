@@ -12,6 +12,8 @@ type Fault =
   | 'garbage'
   /** Does it, and a proxy in front of it answers 200 with a page of its own. */
   | 'page'
+  /** Does nothing: an ingress in front of it, which has no way to it now, answers 404 with a page of its own. */
+  | 'no way'
   /** Does it, and answers 500 with what should have been the answer. */
   | 'leak'
   /** Does it twice, as when a proxy has sent it again, and answers what it says then. */
@@ -92,6 +94,7 @@ export async function startFaultyServer(answer: (request: ReceivedRequest) => Fa
       response.writeHead(fault === 'say all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
+    if (fault === 'no way') return void response.writeHead(404).end('<html><title>404 Not Found</title></html>');
     if (fault === 'took too long') return void response.writeHead(408).end();
     if (fault === 'not let in') return void response.writeHead(401).end();
     if (fault === 'busy') {
