@@ -5,7 +5,6 @@
 import type { Readable } from 'node:stream';
 import { atMost } from '../lib/deadline.ts';
 import { isRecord } from '../lib/is-record.ts';
-import { speedUp } from '../lib/small-start.ts';
 import { Turns } from '../lib/turns.ts';
 import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
@@ -110,7 +109,6 @@ export class KubernetesClient {
       const page = readList<T>(text);
       // The server makes the next one while this one is taken apart.
       if (page.next !== '') {
-        speedUp();
         asked = ask(page.next);
         // It is waited for a moment later, unless that one cannot be read.
         asked.catch(() => undefined);

@@ -5,6 +5,7 @@ import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing, teamsNotFound } from './faults.ts';
+import { readAll } from './changed-groups.ts';
 import { gathered, teamsOf } from './gathered.ts';
 import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { AppsTable, Scope } from './schema.ts';
@@ -31,21 +32,29 @@ export function knownApps(): KnownGroups<App> {
   return new KnownGroups((text) => fromRows(rowsOf<AppRow>(text, COLUMNS)));
 }
 
-export function appReader({ db, kind, known }: Scope): Pick<AppReader, 'app' | 'apps'> {
-  const rows = () => db.selectFrom('apps').leftJoin('app_teams', 'app_teams.app', 'apps.name');
+export function appReader(scope: Scope): Pick<AppReader, 'app' | 'apps'> {
+  const { db, kind, known } = scope;
+  const rows = (from = db) => from.selectFrom('apps').leftJoin('app_teams', 'app_teams.app', 'apps.name');
   return {
     async app(name) {
       const query = rows().selectAll('apps').select('app_teams.team').where('apps.name', '=', name);
       return fromRows(await query.execute())[0] ?? null;
     },
     async apps(teams) {
-      const text = groupText(kind, COLUMNS).as('text');
-      let query = rows().select(['apps.name', text]).groupBy('apps.name').orderBy('apps.name');
+      const groups = (from: Scope['db']) =>
+        rows(from)
+          .select(['apps.name', groupText(kind, COLUMNS).as('text')])
+          .groupBy('apps.name')
+          .orderBy('apps.name');
       if (teams !== undefined) {
         const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
-        query = query.where('apps.name', 'in', shared);
+        return known.apps.of(await groups(db).where('apps.name', 'in', shared).execute());
       }
-      return known.apps.of(await query.execute(), teams === undefined);
+      return readAll(scope, {
+        ...{ noted: 'changed_apps', known: known.apps },
+        read: (from, names) =>
+          (names === undefined ? groups(from) : groups(from).where('apps.name', 'in', listOf(kind, names))).execute(),
+      });
     },
   };
 }

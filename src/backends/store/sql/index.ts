@@ -17,6 +17,7 @@ import { appReader, appWriter, knownApps } from './apps.ts';
 import { auditLogReader, auditLogWriter } from './audit-log.ts';
 import { bindingReader, bindingWriter } from './bindings.ts';
 import { certificateReader, certificateWriter } from './certificates.ts';
+import { noteChanges } from './changed-groups.ts';
 import { controlReader, controlWriter } from './controls.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
@@ -76,6 +77,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
     const database = await openDatabase<Tables>(databaseOptions(options), deps.logger);
     try {
       await migrate(database, migrations(database.kind), () => backUp(options));
+      await noteChanges(database);
       const known = { apps: knownApps(), units: knownUnits() };
       const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer, known };
       await checkSeal(scope, where);

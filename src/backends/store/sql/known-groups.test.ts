@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { COPY_SEALER, copyOfEmpty } from '../../../../test/support/empty-databases.ts';
 import type { Store } from '../../../domain/store.ts';
 import { SILENT } from '../../../lib/logger.ts';
-import { populate, unit } from '../testing/records.ts';
+import { app, populate, unit } from '../testing/records.ts';
 import { createSqlStore } from './index.ts';
 import { KnownGroups } from './known-groups.ts';
 
 let folder: string;
+let file: string;
 let store: Store;
+const opened = (): Promise<Store> => createSqlStore({ kind: 'sqlite', file }, { sealer: COPY_SEALER, logger: SILENT });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-store-'));
-  store = await createSqlStore(
-    { kind: 'sqlite', file: await copyOfEmpty('tancho.db', folder) },
-    { sealer: COPY_SEALER, logger: SILENT },
-  );
+  file = await copyOfEmpty('tancho.db', folder);
+  store = await opened();
   await populate(store, 'blog', 'shop');
   await store.transact(async (tx) => {
     for (const one of [unit('shop', 1), unit('shop', 0), unit('blog', 0)]) await tx.insertUnit(one);
@@ -32,7 +32,7 @@ it('of what has not changed since it was read the same objects are given, of wha
   await store.transact((tx) => tx.updateApp('blog', { description: 'new' }));
   await store.transact((tx) => tx.updateUnit(units[0]?.id ?? '', { exits: 3 }));
   const [nextApps, nextUnits] = [await store.apps(), await store.allUnits()];
-  expect(nextApps.map((app, at) => app === apps[at])).toEqual([false, true]);
+  expect(nextApps.map((one, at) => one === apps[at])).toEqual([false, true]);
   expect(nextApps[0]?.description).toBe('new');
   expect(nextUnits.map(({ app, index }) => `${app}/${index}`)).toEqual(['blog/0', 'shop/0', 'shop/1']);
   expect(nextUnits.map((one, at) => one === units[at])).toEqual([false, true, true]);
@@ -50,18 +50,39 @@ it('what a transaction saw that was undone is not given to others', async () => 
   expect((await store.apps()).at(-1)?.description).not.toBe('undone');
 });
 
-it('what is gone is forgotten, by a reading of all', () => {
+it('what comes is in its place, and what goes with something else is gone', async () => {
+  await Promise.all([store.apps(), store.allUnits()]);
+  await store.transact(async (tx) => {
+    await tx.insertApp(app('mail'));
+    await tx.insertUnit(unit('mail', 0));
+  });
+  await store.transact((tx) => tx.deleteApp('blog'));
+  expect((await store.apps()).map(({ name }) => name)).toEqual(['mail', 'shop']);
+  expect((await store.allUnits()).map((one) => `${one.app}/${one.index}`)).toEqual(['mail/0', 'shop/0', 'shop/1']);
+});
+
+it('what others have written to the file is seen, also beside a change of its own', async () => {
+  const other = await opened();
+  const descriptions = async (from: Store): Promise<string[]> =>
+    (await from.apps()).map(({ description }) => description);
+  try {
+    expect(await descriptions(store)).toEqual(await descriptions(other));
+    await other.transact((tx) => tx.updateApp('blog', { description: 'theirs' }));
+    await store.transact((tx) => tx.updateApp('shop', { description: 'ours' }));
+    for (const one of [store, other, store]) expect(await descriptions(one)).toEqual(['theirs', 'ours']);
+  } finally {
+    await other.close();
+  }
+});
+
+it('only what is named is made anew, and what is gone is forgotten', () => {
   const made: string[] = [];
   const known = new KnownGroups((text) => (made.push(text), [text]));
-  known.of(
-    [
-      { name: 'a', text: '1' },
-      { name: 'b', text: '2' },
-    ],
-    true,
-  );
-  known.of([{ name: 'a', text: '1' }], false);
-  expect(known.of([{ name: 'b', text: '2' }], true)).toEqual(['2']);
-  known.of([{ name: 'a', text: '1' }], true);
-  expect(made).toEqual(['1', '2', '1']);
+  const group = (name: string, text: string) => ({ name, text });
+  expect(known.all([group('a', '1'), group('c', '3')])).toEqual(['1', '3']);
+  expect(known.of([group('a', '1'), group('c', 'undone')])).toEqual(['1', 'undone']);
+  expect(known.allButFor(['b', 'a'], [group('a', '1'), group('b', '2')])).toEqual(['1', '2', '3']);
+  expect(known.allButFor(['a'], [])).toEqual(['2', '3']);
+  expect(known.all([group('a', '1'), group('c', '3')])).toEqual(['1', '3']);
+  expect(made).toEqual(['1', '3', 'undone', '2', '1']);
 });

@@ -5,9 +5,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseKind } from '../../../sql/database.ts';
 
-interface GroupText {
+export interface GroupText {
   readonly name: string;
   readonly text: string;
+}
+
+interface Known<T> {
+  readonly text: string;
+  readonly made: readonly T[];
 }
 
 /** To be selected beside what is grouped by: the columns of all rows of a group, in no order. */
@@ -26,25 +31,45 @@ export function rowsOf<Row>(text: string, columns: readonly string[]): Row[] {
 
 export class KnownGroups<T> {
   readonly #make: (text: string) => readonly T[];
-  readonly #known = new Map<string, { readonly text: string; readonly made: readonly T[] }>();
+  /** Of the file, when all was read last; null: nobody knows. For whoever reads it. */
+  version: number | null = null;
+  /** By name. */
+  #known = new Map<string, Known<T>>();
 
   constructor(make: (text: string) => readonly T[]) {
     this.#make = make;
   }
 
-  /** In the order of the groups. `areAll`: no others are there any more. */
-  of(groups: readonly GroupText[], areAll: boolean): T[] {
-    const made = groups.flatMap(({ name, text }) => {
-      const known = this.#known.get(name);
-      if (known?.text === text) return known.made;
-      const fresh = this.#make(text);
-      this.#known.set(name, { text, made: fresh });
-      return fresh;
-    });
-    if (areAll && this.#known.size > groups.length) {
-      const there = new Set(groups.map(({ name }) => name));
-      for (const name of this.#known.keys()) if (!there.has(name)) this.#known.delete(name);
+  /** In the order of the groups, which may be some only, or seen by a transaction that is undone: none is remembered. */
+  of(groups: readonly GroupText[]): T[] {
+    return groups.flatMap((group) => this.#madeOf(group).made);
+  }
+
+  /** The same of all groups there are. */
+  all(groups: readonly GroupText[]): T[] {
+    this.#known = new Map(groups.map((group) => [group.name, this.#madeOf(group)]));
+    return this.#inOrder();
+  }
+
+  /** All groups, of which only those that are named were read again: those without rows are gone. */
+  allButFor(names: readonly string[], groups: readonly GroupText[]): T[] {
+    const read = new Map(groups.map((group) => [group.name, this.#madeOf(group)]));
+    const isNew = groups.some(({ name }) => !this.#known.has(name));
+    for (const name of names) {
+      const known = read.get(name);
+      if (known === undefined) this.#known.delete(name);
+      else this.#known.set(name, known);
     }
-    return made;
+    if (isNew) this.#known = new Map([...this.#known].sort(([one], [other]) => (one < other ? -1 : 1)));
+    return this.#inOrder();
+  }
+
+  #madeOf({ name, text }: GroupText): Known<T> {
+    const known = this.#known.get(name);
+    return known?.text === text ? known : { text, made: this.#make(text) };
+  }
+
+  #inOrder(): T[] {
+    return [...this.#known.values()].flatMap(({ made }) => made);
   }
 }

@@ -3,6 +3,7 @@ import { listOf } from '../../../sql/list-of.ts';
 import { checkTransition } from '../../../domain/units/unit.ts';
 import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';
+import { readAll } from './changed-groups.ts';
 import { appNotFound, needing } from './faults.ts';
 import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { Scope, UnitsTable } from './schema.ts';
@@ -20,7 +21,8 @@ export function knownUnits(): KnownGroups<Unit> {
   );
 }
 
-export function unitReader({ db, kind, known }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+export function unitReader(scope: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+  const { db, kind, known } = scope;
   return {
     async unit(id) {
       const row = await db.selectFrom('units').selectAll().where('id', '=', id).executeTakeFirst();
@@ -31,13 +33,21 @@ export function unitReader({ db, kind, known }: Scope): Pick<AppReader, 'unit' |
       return rows.map(fromRow);
     },
     async allUnits(teams) {
-      const text = groupText(kind, COLUMNS).as('text');
-      let query = db.selectFrom('units').select(['app as name', text]).groupBy('app').orderBy('app');
+      const groups = (from: Scope['db']) =>
+        from
+          .selectFrom('units')
+          .select(['app as name', groupText(kind, COLUMNS).as('text')])
+          .groupBy('app')
+          .orderBy('app');
       if (teams !== undefined) {
         const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
-        query = query.where('units.app', 'in', shared);
+        return known.units.of(await groups(db).where('units.app', 'in', shared).execute());
       }
-      return known.units.of(await query.execute(), teams === undefined);
+      return readAll(scope, {
+        ...{ noted: 'changed_units', known: known.units },
+        read: (from, names) =>
+          (names === undefined ? groups(from) : groups(from).where('app', 'in', listOf(kind, names))).execute(),
+      });
     },
   };
 }
