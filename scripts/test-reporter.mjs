@@ -1,13 +1,17 @@
 /**
- * Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. What has failed, and files that are at their end, are
+ * Counts the tests of each file for scripts/test.mjs, and collects why tests failed or were skipped. What has failed, and files that are at their end, are
  * written at once: a run that is interrupted reports nothing any more. At TANCHO_TEST_CUT, in milliseconds since 1970, it begins no more tests:
  * those that run are cut off, take down what they have started, and are skipped like all that are left.
  */
 import { renameSync, writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 
 const NOT_RUN = 'did not run';
 /** As vitest says it. */
 const CUT_OFF = 'The test run was aborted by the user.';
+/** Of an error's text, in characters, and of one file's failures. */
+const LONGEST_TEXT = 1_500;
+const MOST_NAMED = 5;
 
 export default class TestReporter {
   #files = new Map();
@@ -53,19 +57,30 @@ function write(result) {
 }
 
 function countsOf(module) {
-  const counts = { file: module.relativeModuleId, passed: 0, failed: 0, skipped: [] };
+  const counts = { file: module.relativeModuleId, passed: 0, failed: 0, failures: [], skipped: [] };
   for (const test of module.children.allTests()) {
-    const { state, note } = test.result();
+    const { state, note, errors } = test.result();
+    const name = `${module.relativeModuleId} > ${test.fullName}`;
     if (state === 'passed') counts.passed += 1;
-    else if (state === 'failed') counts.failed += 1;
-    else {
-      const name = `${module.relativeModuleId} > ${test.fullName}`;
-      counts.skipped.push({ name, reason: reasonOf(test, state, note) });
-    }
+    else if (state === 'failed') addFailure(counts, name, errors);
+    else counts.skipped.push({ name, reason: reasonOf(test, state, note) });
   }
   // A file that does not load has no tests to fail.
-  if (module.state() === 'failed' && counts.failed === 0) counts.failed = 1;
+  if (module.state() === 'failed' && counts.failed === 0) addFailure(counts, module.relativeModuleId, module.errors());
   return counts;
+}
+
+function addFailure(counts, name, errors = []) {
+  counts.failed += 1;
+  if (counts.failures.length === MOST_NAMED) return;
+  const text = errors.map(({ message }) => stripVTControlCharacters(String(message))).join('\n');
+  counts.failures.push({ name, text: middleLeftOut(text) });
+}
+
+/** What was expected stands at the end of a text, what was done at its beginning. */
+function middleLeftOut(text) {
+  if (text.length <= LONGEST_TEXT) return text;
+  return `${text.slice(0, LONGEST_TEXT / 2)}\n...\n${text.slice(-LONGEST_TEXT / 2)}`;
 }
 
 /** What a cut has kept from running, as one. */

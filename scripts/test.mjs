@@ -101,8 +101,9 @@ async function runSteadily(args, env, times) {
   for (const counts of again.files) {
     const at = run.files.findIndex(({ file }) => file === counts.file);
     if (at < 0) continue;
-    if (counts.failed === 0) console.log(`unsteady: ${counts.file} failed beside others and passes alone`);
+    const first = run.files[at];
     run.files[at] = counts;
+    if (counts.failed === 0) counts.unsteady = first.failures;
   }
   return { ...run, exitCode: again.exitCode, unhandled: again.unhandled };
 }
@@ -131,6 +132,20 @@ async function runInCluster() {
 /** Of what ran in no cluster. */
 function leftOut(reason) {
   return { passed: 0, failed: 0, skipped: [{ name: CLUSTER_PART, reason }] };
+}
+
+/** A line for each; files that one reason has left out are on one line. */
+function printSkipped(skipped) {
+  const files = new Map();
+  for (const { name, reason } of skipped) {
+    if (name.includes(' ')) console.log(`skipped: ${name}: ${reason}`);
+    else files.set(reason, [...(files.get(reason) ?? []), name]);
+  }
+  for (const [reason, names] of files) console.log(`skipped: ${reason}: ${names.join(', ')}`);
+}
+
+function printFailure(kind, { name, text }) {
+  console.log(`${kind}: ${name}\n${text.replace(/^/gm, '    ')}`);
 }
 
 const args = process.argv.slice(2);
@@ -170,6 +185,11 @@ if (process.env.TANCHO_TEST_SLOW !== '1') {
     `left out: what takes long, in ${long.length} files (*.long.test.ts); TANCHO_TEST_SLOW=1 runs everything`,
   );
 }
-for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`);
+printSkipped(skipped);
+// The end of a log is what is kept of it.
+for (const { unsteady = [], failures = [] } of run.files) {
+  for (const failure of unsteady) printFailure('unsteady, failed beside others and passes alone', failure);
+  for (const failure of failures) printFailure('failed', failure);
+}
 console.log(`${sum('passed')} passed, ${failures} failed${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`);
 process.exit(failures === 0 ? 0 : 1);
