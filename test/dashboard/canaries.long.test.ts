@@ -92,7 +92,7 @@ function withCanaries(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withCanaries(one)]));
 }
 
-it('whatever the server says is text on every screen, where states, reasons and addresses are canaries too', async () => {
+it('whatever the server says is text on every screen, where states, reasons and addresses are canaries too, and none breaks the policy of the page', async () => {
   const { page, faults } = own;
   await page.route('**/dashboard/api/**', async (route) => {
     if (route.request().method() !== 'GET' || route.request().url().includes('follow=1')) return route.fallback();

@@ -54,15 +54,20 @@ async function violations(page: Page, rules: Rules = {}): Promise<string[]> {
   );
 }
 
-it.each([1440, 360])(
+const WIDE = 1440;
+
+it.each([WIDE, 360])(
   'every screen has content, no violation in light or dark, no fault, and no sideways scrolling: %i pixels wide',
   async (width) => {
     const { page, context, faults } = await visit(browser, { width, height: 800, withoutPolicy: true });
     const wrong: string[] = [];
     const look = async (path: string): Promise<void> => {
-      for (const [colorScheme, rules] of [['light'], ['dark', COLOURS]] as const) {
-        await page.emulateMedia({ colorScheme });
-        wrong.push(...(await violations(page, rules)).map((each) => `${path} ${colorScheme} ${each}`));
+      await page.emulateMedia({ colorScheme: 'light' });
+      wrong.push(...(await violations(page)).map((each) => `${path} ${each}`));
+      // Of any width the colours are the same.
+      if (width === WIDE) {
+        await page.emulateMedia({ colorScheme: 'dark' });
+        wrong.push(...(await violations(page, COLOURS)).map((each) => `${path} in the dark ${each}`));
       }
       const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
       if (isWide) wrong.push(`${path} scrolls sideways`);
@@ -81,17 +86,6 @@ it.each([1440, 360])(
     await context.close();
   },
 );
-
-it('no screen breaks the policy of the page', async () => {
-  const { page, context, faults } = await visit(browser);
-  await signIn(page, world);
-  for (const [path, content] of Object.entries(screens(populated))) {
-    await page.goto(`${world.apiUrl}/dashboard${path}`);
-    await page.locator('#main').getByText(content).first().waitFor();
-  }
-  expect(faults).toEqual([]);
-  await context.close();
-});
 
 it('the command palette goes everywhere by keyboard, and a dialog is one', async () => {
   const { page, context, faults } = await visit(browser, { withoutPolicy: true });

@@ -58,6 +58,7 @@ export const FRAMEWORKS: PushedApps = {
     pages: { '/': '<h1>from Eleventy</h1>' },
   },
   'Astro with a server of its own': {
+    isExtra: true,
     needs: ['npm'],
     files: {
       'package.json': json({

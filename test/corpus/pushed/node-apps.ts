@@ -157,6 +157,7 @@ export const PACKAGE_TRAPS: PushedApps = {
     says: ['@nobody-here/has-this-package is not there, or its registry wants a login', 'NPM_TOKEN'],
   },
   'a version of Node that is nowhere': {
+    isExtra: true,
     needs: ['npm'],
     files: { 'package.json': json({ engines: { node: '999.x' } }), 'server.js': '' },
     fails: { cause: 'toolchain_missing', message: /No version of node matches "999.x"/ },
@@ -175,6 +176,7 @@ export const PACKAGE_TRAPS: PushedApps = {
     },
   },
   'a site whose build makes no page': {
+    isExtra: true,
     needs: ['npm'],
     files: {
       'package.json': json({ devDependencies: { vite: '7' }, scripts: { build: 'echo nothing' } }),

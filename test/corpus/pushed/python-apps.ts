@@ -118,6 +118,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': 'Bad Request (400)' },
   }),
   Streamlit: pushed({
+    isExtra: true,
     files: {
       'requirements.txt': 'streamlit\n',
       'streamlit_app.py': 'import streamlit as st\nst.title("from Streamlit")\n',
@@ -125,6 +126,7 @@ export const PYTHON_APPS: PushedApps = {
     pages: { '/': '<title>Streamlit</title>', '/_stcore/health': 'ok' },
   }),
   'FastHTML as its first page': pushed({
+    isExtra: true,
     files: {
       'requirements.txt': 'python-fasthtml\n',
       'main.py':
