@@ -9,10 +9,11 @@ import { isPlatformError } from '../../src/domain/errors.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
+import { rounds } from '../support/rounds.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
 import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 100 : 15;
+const RUNS = SLOW ? rounds(25, 100) : 15;
 const MOST = 10;
 const say = (): void => {};
 

@@ -10,13 +10,14 @@ import { type MockProvider, startMockProvider } from '../../src/providers/mock/m
 import { type Misdeed, MISDEEDS, type Rule } from '../../src/providers/mock/rules.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
+import { rounds } from '../support/rounds.ts';
 import { serviceViolations } from '../support/service-invariants.ts';
 import { isRefusal, operate, type Step, step } from '../support/service-steps.ts';
 import { until } from '../support/until.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 500 : 10;
+const RUNS = SLOW ? rounds(60, 500) : 10;
 const LONGEST = 8;
 const DEADLINE_MS = 150;
 /** Longer than anybody waits, and shorter than a test. */

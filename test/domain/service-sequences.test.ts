@@ -8,11 +8,12 @@ import { FAULTS, type Fault } from '../../src/backends/service-endpoint/memory/f
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
+import { rounds } from '../support/rounds.ts';
 import { expectSoundServices, unlisted } from '../support/service-invariants.ts';
 import { operate, isRefusal, type Step, step } from '../support/service-steps.ts';
 import { SEQUENCE_LIMIT, SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 200 : 20;
+const RUNS = SLOW ? rounds(40, 200) : 20;
 const LONGEST = 8;
 /** What happens at the same time: the provider's ways of failing, call by call, and whether control is killed. */
 type Trouble = { readonly faults: readonly Fault[]; readonly crashAt: number; readonly after: boolean };

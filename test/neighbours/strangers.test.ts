@@ -34,6 +34,16 @@ const STRANGER = `node -e '
   }).listen(process.env.PORT, "127.0.0.1");
 '`;
 
+/** Begins in a fraction of the time that an interpreter of JavaScript takes: there are hundreds of them. */
+const VICTIM = `perl -MIO::Socket::INET -e '
+  my $server = IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => $ENV{PORT}, Listen => 16, ReuseAddr => 1) or die;
+  while (my $client = $server->accept) {
+    while (<$client>) { last if /^\\r?$/ }
+    print $client "HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\nConnection: close\\r\\n\\r\\nhello";
+    close $client;
+  }
+'`;
+
 function specOf(app: string, artifact: string, command: string): UnitSpec {
   const unit = { id: `${app}-unit`, app, name: `${app}/0`, process: 'web' };
   return { ...unit, artifact, command, env: {}, listens: true, limits: UNLIMITED };
@@ -57,7 +67,7 @@ it.for(SLOW ? (['bubblewrap', 'user', 'plain'] as const) : (['bubblewrap'] as co
     const rig = await EdgeRig.start({ timeouts: { unreachedMs: 0 } });
     try {
       world.addSlug('slug2');
-      const victim = specOf('blog', 'slug1', world.commands.serve);
+      const victim = specOf('blog', 'slug1', VICTIM);
       const control = await start(world, specOf('thief', 'slug2', STRANGER));
       const thief = async (order: string): Promise<{ holds: boolean; sent: number }> => {
         const answer = await fetch(`http://127.0.0.1:${control.port}/${order}`);

@@ -7,6 +7,7 @@ import { fuzzChecks } from '../contract/fuzz.ts';
 import { payloads } from '../contract/fuzz-payloads.ts';
 import { type GitDeploys, openGitDeploys } from '../contract/git-deploys.ts';
 import { type Target, targetAt } from '../contract/target.ts';
+import { rounds } from '../support/rounds.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'tancho-fuzz-'));
@@ -46,7 +47,7 @@ fuzzChecks(
   {
     canary,
     except: { 'apps.run': "its text is a command for the shell of the app's own sandbox" },
-    texts: 12,
+    texts: rounds(3, 12),
   },
 );
 
