@@ -22,6 +22,7 @@ const noteEarly = (signal: NodeJS.Signals): void => {
 // Before anything is opened or begun.
 if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
   (await import('./lib/inherited-descriptors.ts')).closeInherited();
+  (await import('./lib/less-memory.ts')).takeLessMemory(process);
   const { reclaiming, reclaimPorts } = await import('./daemon/reserved-ports/reclaim.ts');
   const home = homeOrEnd();
   const under = async (): Promise<string[]> => {
