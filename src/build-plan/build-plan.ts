@@ -142,6 +142,8 @@ export interface Step {
   readonly once?: true;
   /** Of this step alone. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What the app is without where this fails (`front end`): a warning then, and nothing more of the same name is run. */
+  readonly optional?: string;
 }
 
 /** Packages that are installed by steps and kept, so that the next build need not do it again. */
@@ -155,6 +157,8 @@ export interface DependencySet {
   /** Why the result may not be kept; absent: it may. */
   readonly neverKept?: string | null;
   readonly steps: readonly Step[];
+  /** As in a step. */
+  readonly optional?: string;
 }
 
 export interface Site {

@@ -30,6 +30,12 @@ export const FAKE: Language = {
   plan,
 };
 
+/** The second one builds on the first. */
+const FRONT: readonly Step[] = ['first', 'second'].map((name) => ({
+  name: `front ${name}`,
+  run: ['cp', 'front.txt', `front/${name}.txt`],
+  optional: 'front end',
+}));
 const FILL: Step = { name: 'fill', run: ['cp', '-R', '{shared}/made', '{downloads}/filled'], once: true };
 
 async function plan(files: SourceFiles): Promise<PlanParts> {
@@ -46,6 +52,7 @@ async function plan(files: SourceFiles): Promise<PlanParts> {
     dependencies: await dependencies(files),
     steps: [
       ...((await files.exists('once.txt')) ? [FILL] : []),
+      ...((await files.exists('front.txt')) ? FRONT : []),
       ...(compiles ? [{ name: 'compile', run: ['cp', 'compile.txt', 'compiled.txt'] }] : []),
     ],
     notes: compiles ? ['compiling is slow'] : [],

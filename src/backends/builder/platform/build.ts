@@ -23,6 +23,7 @@ import { buildImage, demandImages } from './image-build/build-image.ts';
 import { narrowTo } from './narrow-to.ts';
 import { resolveTools } from './resolve-tools.ts';
 import type { RunningBuild } from './running-build.ts';
+import { OptionalParts } from './steps/optional-parts.ts';
 import type { BuildOutput } from './steps/output.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { BuilderContext } from './builder-context.ts';
@@ -168,17 +169,22 @@ async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, p
 async function runSteps(build: RunningBuild, commands: readonly BuildCommand[]): Promise<string | null> {
   const { plan, output } = build;
   const runner = new StepRunner(build);
+  const parts = new OptionalParts(build);
   try {
     let layer: string | null = null;
     for (const dependencies of plan.dependencies) {
-      const tree = await prepareDependencies(dependencies, build, runner, plan.steps.length + commands.length > 0);
-      layer = tree ?? layer;
+      await parts.run(dependencies, async () => {
+        const tree = await prepareDependencies(dependencies, build, runner, plan.steps.length + commands.length > 0);
+        layer = tree ?? layer;
+      });
     }
     const where = layer === null ? {} : { layer: { tree: layer, writable: false } };
     for (const step of plan.steps) {
       if (await runner.isDone(step)) continue;
-      output.say(step.name);
-      await runner.run(step, where);
+      await parts.run(step, async () => {
+        output.say(step.name);
+        await runner.run(step, where);
+      });
     }
     for (const { from, command } of commands) {
       output.say(from === 'hooks.build' ? `hook: ${command}` : `${from}: ${command}`);

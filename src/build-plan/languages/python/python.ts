@@ -1,11 +1,12 @@
 /** Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile. */
 import { type AppDeclaration, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
-import { frontEnd, NO_FRONT_END } from '../front-end.ts';
+import { frontEnd, NO_FRONT_END, optionalFrontEnd } from '../front-end.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
 import { collectStatic, findDjango } from './django.ts';
 import { mkdocs } from './mkdocs.ts';
+import { needsFrontEnd } from './needs-front-end.ts';
 import { installedPackages, MANIFESTS } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
 import { requiredPackages } from './required.ts';
@@ -56,7 +57,8 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     runners: (await runnersOf(files, asked)).filter((name) => !required.has(name)),
   });
   const collected = django === null ? null : await collectStatic(files, django);
-  const front = isApp || asked.processes !== null ? await frontEnd(files, asked) : NO_FRONT_END;
+  const built = (await needsFrontEnd(files, required, django)) ? frontEnd : optionalFrontEnd;
+  const front = isApp || asked.processes !== null ? await built(files, asked) : NO_FRONT_END;
   return {
     title: pages === null ? start.title : 'MkDocs',
     tools: [{ ...PYTHON, wanted }, ...front.tools, ...(pages?.tools ?? [])],
@@ -93,6 +95,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
       ...front.notes,
       ...(pages?.notes ?? []),
     ],
+    warnings: front.warnings,
     problems: [...packages.problems, ...start.problems, ...unknown, ...front.problems],
   };
 }

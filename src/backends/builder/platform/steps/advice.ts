@@ -85,7 +85,7 @@ const KNOWN: readonly Known[] = [
       'A package comes from a git repository that wants a login, and builds have no keys. Use its https address with a token, or a registry.',
   },
   {
-    says: /(?:ERR_PNPM_FETCH_40[134]\]? GET|npm (?:error|ERR!) 40[134] .{0,60}- GET) \S*\/((?:@[\w.-]+%2[fF])?[\w.-]+)(?::|\s|$)/,
+    says: /(?:ERR_PNPM_FETCH_40[134]\]?\s{1,4}GET|npm (?:error|ERR!) 40[134] .{0,60}- GET) \S*\/((?:@[\w.-]+%2[fF])?[\w.-]+)(?::|\s|$)/,
     advice: ([name = '']) => notThere(name.replace(/%2f/i, '/')),
   },
   {
