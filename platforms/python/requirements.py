@@ -1,6 +1,6 @@
 """Writes requirements.txt and constraints.txt from pyproject.toml and a lock file beside it.
 
-The project's own dependencies become requirements; every version a poetry.lock names becomes a constraint.
+The project's own dependencies become requirements; every version a poetry.lock or pdm.lock names becomes a constraint.
 """
 
 import os
@@ -74,9 +74,10 @@ def requirements(project):
 
 def constraints():
     versions = {}
-    for package in load("poetry.lock").get("package", []):
+    for package in load("poetry.lock" if os.path.exists("poetry.lock") else "pdm.lock").get("package", []):
         # Of others than registries pip knows no version.
-        if package.get("source", {}).get("type") not in ("git", "directory", "file", "url"):
+        others = ("git", "directory", "file", "url")
+        if package.get("source", {}).get("type") not in others and not any(key in package for key in (*others, "path")):
             versions.setdefault(package["name"], set()).add(package["version"])
     # A package locked to several versions (one per marker) cannot be expressed as one constraint.
     return [f"{name}=={next(iter(found))}" for name, found in sorted(versions.items()) if len(found) == 1]

@@ -90,6 +90,13 @@ describe('the platform of an app', () => {
     expect(await choose(AUTO_PLATFORM, { ...files, Dockerfile: 'FROM scratch' })).toBe('dockerfile');
   });
 
+  it('says where the packages of conda are to be named', async () => {
+    await expect(choose(AUTO_PLATFORM, { 'environment.yml': '', 'index.ipynb': '' })).rejects.toMatchObject({
+      message: expect.stringContaining('written in Python with conda (it has environment.yml)') as string,
+      hint: expect.stringMatching(/^Name its packages in requirements\.txt/) as string,
+    });
+  });
+
   it('names apps in directories rather than a program beside them for which there is no platform', async () => {
     const files = { 'worker/Worker.csproj': '', 'vote/requirements.txt': '', 'result/package.json': '{}' };
     await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({

@@ -31,8 +31,8 @@ interface Found {
 }
 
 /**
- * With `auto` those that the source is of, the one to be taken first before others that are as sure of it. Throws Failure `no_platform` when
- * there is no such platform; with `auto`, when the source is of none.
+ * With `auto` those that the source is of, the one to be taken first before others that are as sure of it, and a recipe of an image. Throws
+ * Failure `no_platform` when there is no such platform; with `auto`, when the source is of none.
  */
 export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Language, ...Language[]]> {
   const { app, platform, languages, files, disabled = [] } = toChoose;
@@ -42,8 +42,10 @@ export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Lan
       toChoose,
     );
     if (best !== undefined) {
-      const asSure = others.filter(({ detection }) => byStrength(detection, best.detection) === 0);
-      return [best.language, ...asSure.map(({ language }) => language)];
+      const next = others.filter(
+        ({ detection }) => byStrength(detection, best.detection) === 0 || detection.strength === 'recipe',
+      );
+      return [best.language, ...next.map(({ language }) => language)];
     }
     const other = await otherLanguage(files);
     // Of a program in a directory others may be apps, too.
@@ -52,7 +54,7 @@ export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Lan
       throw new Failure(
         'no_platform',
         `The app ${app} is written in ${other.name} (it has ${other.because}), for which there is no platform here.`,
-        { hint: 'Add a Dockerfile that builds and starts it, commit and push again.' },
+        { hint: other.hint ?? 'Add a Dockerfile that builds and starts it, commit and push again.' },
       );
     }
     if (await isBare(files)) {

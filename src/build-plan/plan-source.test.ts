@@ -55,7 +55,16 @@ describe('a source with the packages of two languages', () => {
     const documentation = '[project]\nname = "shop-docs"\nversion = "1"\ndependencies = ["zensical"]\n';
     const plan = await of({ 'package.json': pages, 'package-lock.json': '{}', 'pyproject.toml': documentation });
     expect(plan).toMatchObject({ platform: 'nodejs', problems: [], processes: { web: { command: 'npm start' } } });
-    expect(plan.notes).toContain('It is not taken for python, of which nothing says how it is started');
+    expect(plan.notes).toContain(
+      'It is not taken for python, of which nothing says how it is started; a Procfile would',
+    );
+  });
+
+  it('is built by its Dockerfile, where nothing else starts', async () => {
+    const files = { 'requirements.txt': 'tornado', Dockerfile: 'FROM python:3.13\nCMD ["python", "-m", "viewer"]\n' };
+    expect((await of(files)).platform).toBe('dockerfile');
+    expect((await of({ ...files, Procfile: 'web: python -m viewer' })).platform).toBe('python');
+    expect((await of({ ...files, Dockerfile: 'FROM' })).platform).toBe('python');
   });
 
   it.each([

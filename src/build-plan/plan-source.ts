@@ -55,7 +55,7 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   for (const language of others) {
     const other = await planAs(language, request, compose).catch(unlessFailure);
     if (other === null || other.plan.problems.length > 0) continue;
-    const note = `It is not taken for ${first.name}, of which nothing says how it is started`;
+    const note = `It is not taken for ${first.name}, of which nothing says how it is started; a Procfile would`;
     return { ...other, plan: { ...other.plan, notes: [...other.plan.notes, note] } };
   }
   return planned;

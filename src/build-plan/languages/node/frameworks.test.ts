@@ -119,6 +119,9 @@ describe('a framework that makes files', () => {
       ['guide/.vuepress/dist', '.vuepress/dist', 'docs/.vuepress/dist'],
       null,
     ],
+    ['Hexo', wants('hexo', scripts('hexo s')), {}, ['public'], null],
+    ['Ember', wants('ember-cli', scripts('ember serve')), {}, ['dist'], 'index.html'],
+    ['Create React App', wants('react-scripts', scripts('craco start')), {}, ['build'], 'index.html'],
     ['Rsbuild', wants('@rsbuild/core', scripts('rsbuild preview')), {}, ['dist'], 'index.html'],
     [
       'Angular',

@@ -166,7 +166,14 @@ const KNOWN: readonly Known[] = [
     runs: (files) => builtInSettings(files, '.vuepress'),
   },
   { packages: ['@rsbuild/core'], name: 'Rsbuild', build: ['rsbuild', 'build'], runs: site(['dist'], 'index.html') },
+  { packages: ['hexo'], name: 'Hexo', build: ['hexo', 'generate'], runs: site(['public']) },
   { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
+  {
+    packages: ['ember-cli'],
+    name: 'Ember',
+    build: ['ember', 'build', '--environment=production'],
+    runs: site(['dist'], 'index.html'),
+  },
 ];
 
 export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {

@@ -13,7 +13,7 @@ const PLAIN = /^node(\s+[\w@%+=:,./-]+)+$/;
 const MAX_PLAIN = 1_000;
 /** Servers of people who develop: they build in memory, reload, and mostly answer their own machine only. */
 const DEVELOPMENT =
-  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|react-scripts\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|(?:@11ty\/)?eleventy\s+(?:--\w+\s+)*--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|(?:vite|vue)press\s+dev|rsbuild\s+(?:dev|preview)|nx\s+(?:serve|dev)|vinxi\s+dev)\b/;
+  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|(?:react-scripts|craco|react-app-rewired)\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|(?:@11ty\/)?eleventy\s+(?:--\w+\s+)*--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|(?:vite|vue)press\s+dev|rsbuild\s+(?:dev|preview)|nx\s+(?:serve|dev)|vinxi\s+dev|nuxi\s+(?:dev|preview)|hexo\s+s(?:erver)?|ember\s+s(?:erve|erver)?)\b/;
 const BUN_PROGRAMS = ['index.ts', 'index.tsx', 'server.ts', 'app.ts', 'src/index.ts', 'src/index.tsx', 'src/server.ts'];
 /** It compiles at every start; the built program is quicker. */
 const COMPILING = /^nest\s+start\b/;

@@ -1,4 +1,4 @@
-/** Does uv.lock or poetry.lock have what pyproject.toml asks for? */
+/** Does uv.lock, poetry.lock or pdm.lock have what pyproject.toml asks for? */
 import { isRecord } from '../../../lib/is-record.ts';
 import type { PlanProblem } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
@@ -6,7 +6,7 @@ import { normalName } from './required.ts';
 
 /** Null when it does, or when there is no lock. Throws Failure `invalid_config`. */
 export async function lockProblem(files: SourceFiles): Promise<PlanProblem | null> {
-  const lock = await files.find('uv.lock', 'poetry.lock');
+  const lock = await files.find('uv.lock', 'poetry.lock', 'pdm.lock');
   if (lock === null) return null;
   const packages = valueAt(await files.toml(lock), ['package']);
   const names = (Array.isArray(packages) ? packages : []).map((each: unknown) => valueAt(each, ['name']));
@@ -21,7 +21,7 @@ export async function lockProblem(files: SourceFiles): Promise<PlanProblem | nul
   return {
     cause: 'invalid_config',
     message: `${lock} does not fit pyproject.toml: ${where} asks for ${missing}, which is not locked.`,
-    hint: `Run "${lock === 'uv.lock' ? 'uv lock' : 'poetry lock'}" in the app, commit ${lock} and push again.`,
+    hint: `Run "${lock.replace('.', ' ')}" in the app, commit ${lock} and push again.`,
   };
 }
 

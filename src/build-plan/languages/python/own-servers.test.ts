@@ -28,6 +28,23 @@ it.each<[string, string, string, string, string | null]>([
     'chainlit run src/app.py --host 0.0.0.0 --port $PORT --headless',
     null,
   ],
+  ['shiny', 'app.py', 'from shiny import ui', 'shiny run --host 0.0.0.0 --port $PORT app.py', null],
+  ['solara', 'app.py', 'import solara', 'solara run app.py --host 0.0.0.0 --port $PORT --production', null],
+  ['marimo', 'app.py', 'import marimo', 'marimo run app.py --host 0.0.0.0 --port $PORT --headless', null],
+  [
+    'panel',
+    'app.py',
+    'import panel as pn',
+    "panel serve app.py --address 0.0.0.0 --port $PORT --allow-websocket-origin='*'",
+    null,
+  ],
+  [
+    'bokeh',
+    'main.py',
+    'from bokeh.io import curdoc',
+    "bokeh serve main.py --address 0.0.0.0 --port $PORT --allow-websocket-origin='*'",
+    null,
+  ],
   [
     'aiohttp',
     'main.py',

@@ -50,6 +50,13 @@ export const CHOSEN_FIRST: readonly OwnServer[] = [
   },
 ];
 
+/** An app for data: a file that imports the package, served by the program of its name. */
+function ofFile(name: string, title: string, command: (file: string) => string): OwnServer {
+  return { package: name, title, line: new RegExp(`^\\s*(?:import|from)\\s+${name}\\b`), command };
+}
+/** Who reads the pages comes by the name of the app, not by an address of the unit. */
+const ANY_NAME = "--allow-websocket-origin='*'";
+
 /** What these are asked for may be a part of an app of another framework. */
 export const OTHERS: readonly OwnServer[] = [
   {
@@ -66,6 +73,11 @@ export const OTHERS: readonly OwnServer[] = [
   },
   // It has its port from the call alone, and any port of a unit is found.
   { package: 'nicegui', title: 'NiceGUI', line: /^\s*ui\.run\(/, command: (file) => `python ${file}` },
+  ofFile('shiny', 'Shiny', (file) => `shiny run --host 0.0.0.0 --port $PORT ${file}`),
+  ofFile('solara', 'Solara', (file) => `solara run ${file} --host 0.0.0.0 --port $PORT --production`),
+  ofFile('marimo', 'marimo', (file) => `marimo run ${file} --host 0.0.0.0 --port $PORT --headless`),
+  ofFile('panel', 'Panel', (file) => `panel serve ${file} --address 0.0.0.0 --port $PORT ${ANY_NAME}`),
+  ofFile('bokeh', 'Bokeh', (file) => `bokeh serve ${file} --address 0.0.0.0 --port $PORT ${ANY_NAME}`),
   {
     package: 'aiohttp',
     title: 'aiohttp',

@@ -12,7 +12,7 @@ const INSTALL = uv('pip', 'install', '--python', '{layer}/bin/python');
 const REQUIREMENTS = '.tancho/requirements.txt';
 const KEY_FILES = [
   ...['requirements*.txt', 'requirements/*.txt', 'constraints*.txt'],
-  ...['pyproject.toml', 'poetry.lock', 'uv.lock', 'Pipfile', 'Pipfile.lock'],
+  ...['pyproject.toml', 'poetry.lock', 'pdm.lock', 'uv.lock', 'Pipfile', 'Pipfile.lock'],
 ];
 const OLD_IMPORTS: AddedFile = { from: 'python/old_imports.py', to: '.tancho/old_imports.py' };
 const RUNNER: AddedFile = { from: 'python/runner.py', to: '.tancho/runner.py' };
@@ -103,7 +103,7 @@ async function fromProject(files: SourceFiles, keepsDevelopment: boolean): Promi
   const parts = { ...NOTHING, problems: problem === null ? [] : [problem] };
   if (!(await files.exists('uv.lock'))) {
     const constrained = ['--requirement', REQUIREMENTS, '--constraint', '.tancho/constraints.txt'];
-    const name = (await files.exists('poetry.lock')) ? 'poetry.lock' : 'pyproject.toml';
+    const name = (await files.find('poetry.lock', 'pdm.lock')) ?? 'pyproject.toml';
     return {
       ...parts,
       files: [{ from: 'python/requirements.py', to: '.tancho/requirements.py' }],

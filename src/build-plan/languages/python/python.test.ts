@@ -140,6 +140,18 @@ describe('a lock file beside pyproject.toml', () => {
     ]);
   });
 
+  it('of PDM decides the versions', async () => {
+    const project = { 'pyproject.toml': '[project]\ndependencies = ["b"]\n', Procfile: 'web: x' };
+    const made = await plan({ ...project, 'pdm.lock': lock('b') });
+    expect([made.problems, stepsOf(made).slice(1)]).toEqual([
+      [],
+      ['reading pyproject.toml', 'uv pip install (pdm.lock)'],
+    ]);
+    expect((await plan({ ...project, 'pdm.lock': lock('x') })).problems).toMatchObject([
+      { hint: 'Run "pdm lock" in the app, commit pdm.lock and push again.' },
+    ]);
+  });
+
   it('of uv that does not fit is reported with the line', async () => {
     expect((await plan({ ...source, 'uv.lock': lock('flask-cors') })).problems).toMatchObject([
       { message: 'uv.lock does not fit pyproject.toml: pyproject.toml line 2 asks for b, which is not locked.' },
