@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { lookAtPage } from '../../src/domain/pages/page.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 type Answers = Readonly<Record<string, (answer: ServerResponse, host: string) => unknown>>;
@@ -135,6 +136,20 @@ describe('a push is not warned', () => {
     expect(warning).toBe('');
     expect(said).toBe('-----> Release 1 answers at http://shop.apps.test');
   });
+});
+
+it('that demands HTTPS where there is none is named', async () => {
+  const to = (host: string) => status(301, '', { location: `https://${host}/` });
+  const look = async (host: string, domain: string, https: boolean) => {
+    const world = await appThat({ '/': to(host) });
+    await world.deploy('shop');
+    const { store, probe } = world.machine;
+    const settings = { domain, edgePort: () => 80, tlsPort: () => (https ? 443 : null), presents: () => https };
+    return lookAtPage({ store, probe, settings }, (await store.app('shop')) ?? expect.fail());
+  };
+  expect((await look('shop.localhost', 'localhost', false))?.text).toMatch(/to https:\/\/shop\.localhost\/, and there/);
+  expect(await look('shop.localhost', 'localhost', true)).toBeNull();
+  expect(await look('login.localhost', 'localhost', false)).toBeNull();
 });
 
 it('is asked as a visitor asks: by its own name, with what its address begins with', async () => {

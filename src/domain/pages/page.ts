@@ -66,7 +66,7 @@ class Look {
       url = next;
       answer = await this.#ask(url);
     }
-    const problem = this.#problemOf(url, answer, app);
+    const problem = this.#withoutHttps(answer) ?? this.#problemOf(url, answer, app);
     if (problem !== null || answer.kind !== 'answered') return problem;
     return this.#lackingIn(url, answer);
   }
@@ -89,6 +89,19 @@ class Look {
     if (answer.location === '' || !URL.canParse(answer.location, from.href)) return null;
     const to = new URL(answer.location, from);
     return to.origin === this.#home.origin && to.href !== from.href ? to : null;
+  }
+
+  /** Below localhost nobody else ends TLS in front of this machine. */
+  #withoutHttps(answer: ProbeAnswer): PageProblem | null {
+    if (answer.kind !== 'answered' || !URL.canParse(answer.location)) return null;
+    const { hostname, protocol, href } = new URL(answer.location);
+    const isItself = hostname === this.#home.hostname && hostname.endsWith('.localhost');
+    if (!isItself || protocol !== 'https:' || this.#home.protocol === 'https:') return null;
+    return {
+      text: `The app sends its visitors to ${href}, and there is no HTTPS here.`,
+      hint: 'Set or change what makes it demand HTTPS (DEBUG or SECURE_SSL_REDIRECT for Django, force_ssl of Rails, NODE_ENV), and push again; with a domain of its own the platform has HTTPS: docs/https.md',
+      isHostRefused: false,
+    };
   }
 
   #problemOf(url: URL, answer: ProbeAnswer, app: string): PageProblem | null {

@@ -28,6 +28,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'Give one program of the image': 'images are deployed, not pushed; image-command.test.ts has it',
   'The build fetches fonts from fonts.googleapis.com':
     'Google Fonts have to be out of reach; its lines are in advice.test.ts',
+  ', which this server does not reach: if the build needs it':
+    'a host has to be out of reach; its lines are in advice.test.ts',
   'A registry answered that it is out of order': 'a registry has to be out of order; its lines are in advice.test.ts',
   'Platforms of this server:': 'no app can be made, or be left, of a platform that is not there',
   "' to preview.allowedHosts and server.allowedHosts": 'Vite takes every name below localhost, where apps of tests are',

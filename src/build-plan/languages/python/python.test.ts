@@ -125,31 +125,18 @@ describe('a lock file beside pyproject.toml', () => {
     expect(made.dependencies[0]?.neverKept).toContain('tool.uv.sources');
   });
 
-  it('of Poetry decides the versions', async () => {
-    const poetry = { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.9"\nb = "^1"\n', Procfile: 'web: x' };
-    const made = await plan({ ...poetry, 'poetry.lock': lock('b') });
-    expect([made.problems, stepsOf(made).slice(1)]).toEqual([
-      [],
-      ['reading pyproject.toml', 'uv pip install (poetry.lock)'],
-    ]);
-    expect((await plan({ ...poetry, 'poetry.lock': lock('x') })).problems).toMatchObject([
-      {
-        message: 'poetry.lock does not fit pyproject.toml: pyproject.toml line 3 asks for b, which is not locked.',
-        hint: expect.stringContaining('poetry lock') as string,
-      },
-    ]);
-  });
-
-  it('of PDM decides the versions', async () => {
-    const project = { 'pyproject.toml': '[project]\ndependencies = ["b"]\n', Procfile: 'web: x' };
-    const made = await plan({ ...project, 'pdm.lock': lock('b') });
-    expect([made.problems, stepsOf(made).slice(1)]).toEqual([
-      [],
-      ['reading pyproject.toml', 'uv pip install (pdm.lock)'],
-    ]);
-    expect((await plan({ ...project, 'pdm.lock': lock('x') })).problems).toMatchObject([
-      { hint: 'Run "pdm lock" in the app, commit pdm.lock and push again.' },
-    ]);
+  it.each([
+    ['poetry', '[tool.poetry.dependencies]\npython = "^3.9"\nb = "^1"\n'],
+    ['pdm', '[project]\nname = "a"\ndependencies = ["b"]\n'],
+  ])('of %s decides the versions', async (name, project) => {
+    const files = { 'pyproject.toml': project, Procfile: 'web: x' };
+    const made = await plan({ ...files, [`${name}.lock`]: lock('b') });
+    const steps = stepsOf(made).slice(1);
+    expect([made.problems, steps]).toEqual([[], ['reading pyproject.toml', `uv pip install (${name}.lock)`]]);
+    const message = `${name}.lock does not fit pyproject.toml: pyproject.toml line 3 asks for b, which is not locked.`;
+    const hint = `Run "${name} lock" in the app, commit ${name}.lock and push again.`;
+    const old = await plan({ ...files, [`${name}.lock`]: lock('x') });
+    expect(old.problems).toMatchObject([{ message, hint }]);
   });
 
   it('of uv that does not fit is reported with the line', async () => {

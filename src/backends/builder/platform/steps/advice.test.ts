@@ -42,6 +42,8 @@ it.each([
     'request to https://fonts.googleapis.com/css2?family=Inter failed, reason: getaddrinfo ENOTFOUND fonts.googleapis.com',
     /fonts in the app/,
   ],
+  ['    [cause]: Error: getaddrinfo ENOTFOUND fonts.googleapis.com', /fonts in the app/],
+  ['Error: getaddrinfo ENOTFOUND api.example.com', /It asked api\.example\.com, which this server does not reach/],
   ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
   ['go: download go1.99.0: golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64: not found', /lines "go" and "toolchain"/],
   [

@@ -34,7 +34,7 @@ const KNOWN: readonly Known[] = [
       'Packages want versions of each other that do not fit. Make "npm install" work in the app, commit package-lock.json and push again.',
   },
   {
-    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|\bhttps:\/\/fonts\.googleapis\.com\/\S* failed\b/,
+    says: /Failed to fetch `?[^`]{1,80}`? from Google Fonts|Failed to fetch font `|\bhttps:\/\/fonts\.googleapis\.com\/\S* failed\b|\b(?:ENOTFOUND|EAI_AGAIN) fonts\.(?:googleapis|gstatic)\.com\b/,
     isNetwork: true,
     advice:
       'The build fetches fonts from fonts.googleapis.com, which this server does not reach: this is no fault of the code. Ask the operator to let it, directly or through a proxy (HTTPS_PROXY); or keep the fonts in the app (next/font/local), commit and push again.',
@@ -116,6 +116,11 @@ const KNOWN: readonly Known[] = [
   {
     says: /^(?!.*\bwarn).*\b(?:missing|invalid|undefined|required)\b.{0,40}\benvironment variables?\b|^(?!.*\bwarn).*\benvironment variables?\b.{0,40}\b(?:missing|required|undefined|not (?:defined|set|found))\b/i,
     advice: () => setFirst('NAME'),
+  },
+  {
+    says: /\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN) ((?:[\w-]{1,63}\.){1,8}[a-z]{2,24})\b/,
+    advice: ([host = '']) =>
+      `What it printed says why. It asked ${host}, which this server does not reach: if the build needs it, ask the operator to let it, directly or through a proxy (HTTPS_PROXY), and push again.`,
   },
 ];
 
