@@ -26,11 +26,14 @@ export async function identify(users: Users, authorization: string | undefined, 
   return { kind: 'anonymous', address };
 }
 
-/** The users of this machine that apps run as, and how to find who is at the other end of a connection: null for nobody of this machine. */
+/**
+ * The users of this machine that apps run as, and how to find who is at the other end of a connection: `gone` for who does not wait for the answer, null for nobody
+ * of this machine.
+ */
 export interface AppUsers {
   readonly from: number;
   readonly to: number;
-  userOf(ends: Ends): Promise<number | null>;
+  userOf(ends: Ends): Promise<number | 'gone' | null>;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function refuseApps(request: IncomingMessage, apps: AppUsers | null
   if (apps === null) return;
   const ends = clientEnds(request);
   const uid = ends === null ? null : await apps.userOf(ends);
-  if (uid === null || uid < apps.from || uid > apps.to) return;
+  if (uid === null || (uid !== 'gone' && (uid < apps.from || uid > apps.to))) return;
   throw new PlatformError('access.denied', 'Apps of this server cannot do this without a token.', {
     hint: 'Send the token of a user or of the app as "Authorization: bearer <token>".',
   });

@@ -1,16 +1,18 @@
 /** Which user of this machine is at the other end of a TCP connection. */
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 
 /** Of a connection, as its local end on this machine knows them. */
 export type Ends = { readonly [End in 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[End] | undefined };
 
-/** Where the addresses of the two ends are in a table of the kernel. */
-const OPEN_STATE = '01';
+/** Of a row of the kernel's tables whose socket no process has any more. */
+const NO_INODE = '0';
 
-/** Null where the other end is on another machine, or gone. Linux only. */
-export async function peerUser(ends: Ends): Promise<number | null> {
-  if (ends.remoteAddress === undefined) return null;
+/** `gone`: it was on this machine, and nobody has that end any more. Null where the other end is on another machine. Linux only. */
+export async function peerUser(ends: Ends): Promise<number | 'gone' | null> {
+  const { remoteAddress } = ends;
+  if (remoteAddress === undefined) return null;
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),
   );
@@ -18,19 +20,26 @@ export async function peerUser(ends: Ends): Promise<number | null> {
     const uid = userIn(table, ends);
     if (uid !== null) return uid;
   }
-  return null;
+  return isOfThisMachine(remoteAddress) ? 'gone' : null;
+}
+
+function isOfThisMachine(address: string): boolean {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  if (plain === '::1' || plain.startsWith('127.')) return true;
+  return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === plain));
 }
 
 /**
- * Pure. The other end has as its own address what we see as the remote one, and reaches us at our port. Connections are distinguished by
- * that address and the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same address.
+ * Pure; null where none is found. The other end has as its own address what we see as the remote one, and reaches us at our port. Connections are
+ * distinguished by that address and the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same
+ * address. One that its end has half closed is still somebody's.
  */
 export function userIn(table: string, { localPort, remoteAddress = '', remotePort }: Ends): number | null {
   const own = `${addressText(remoteAddress)}:${hex(remotePort)}`;
   for (const line of table.split('\n').slice(1)) {
-    const [, local = '', remote = '', state, , , , uid = ''] = line.trim().split(/\s+/);
+    const [, local = '', remote = '', , , , , uid = '', , inode] = line.trim().split(/\s+/);
     const isSame = local === own || (local.endsWith(own) && local.startsWith('0000000000000000FFFF0000'));
-    if (state === OPEN_STATE && isSame && remote.endsWith(`:${hex(localPort)}`)) return Number(uid);
+    if (inode !== NO_INODE && isSame && remote.endsWith(`:${hex(localPort)}`)) return Number(uid);
   }
   return null;
 }
