@@ -117,9 +117,12 @@ it('are held to the number of files, too', async () => {
   expect((await unitOf('shop')).lastExit?.reason).toBe('it has made 5001 files, and a unit may hold 5000');
 });
 
-it('make room when the reserve of files is touched', async () => {
-  await (await watch({ free: 5_000, shop: 300, blog: 200, freeFiles: 1_900 })).look();
+it('make room when the reserve of files is touched: the one that has made most, whatever others have written', async () => {
+  await (await watch({ free: 5_000, shop: 1, blog: 900, files: 499, freeFiles: 1_900 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
+  await (await watch({ free: 5_000, shop: 1, blog: 900, files: 600, freeFiles: 1_900 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+  expect((await unitOf('shop')).lastExit?.reason).toContain('it has made 600 files, more than any other');
 });
 
 it('are held to what the plan of their app says', async () => {

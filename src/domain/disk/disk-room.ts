@@ -14,10 +14,23 @@ export interface DiskRoomDeps {
 /** Of all files that the file system can hold, so many are left to the platform. */
 const RESERVED_FILES = 1 / 50;
 
-/** Whether the reserve is touched, of bytes or of files; null where it is not known how much is free. */
-export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDeps['settings']): boolean {
-  if (space === null || diskReserveBytes === 0) return false;
-  return space.freeBytes < diskReserveBytes || space.freeFiles < space.totalFiles * RESERVED_FILES;
+/** Whether the reserve is touched, of bytes or of files; false where it is not known how much is free. */
+export function isLow(space: DiskSpace | null, settings: DiskRoomDeps['settings']): boolean {
+  return shortageOf(space, settings) !== null;
+}
+
+export interface Shortage {
+  readonly of: 'bytes' | 'files';
+  /** So much is to stay free. */
+  readonly reserve: number;
+}
+
+/** Null while the reserve is there, and where it is not known how much is free. */
+export function shortageOf(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDeps['settings']): Shortage | null {
+  if (space === null || diskReserveBytes === 0) return null;
+  if (space.freeBytes < diskReserveBytes) return { of: 'bytes', reserve: diskReserveBytes };
+  const reserve = space.totalFiles * RESERVED_FILES;
+  return space.freeFiles < reserve ? { of: 'files', reserve } : null;
 }
 
 /** Throws `disk.low`. Where it is not known how much is free, there is room. */

@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { servingUnits, type Unit, unitName } from '../units/unit.ts';
-import { isLow } from './disk-room.ts';
+import { type Shortage, shortageOf } from './disk-room.ts';
 import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
 import { CountSchedule, type RoomKind } from './count-schedule.ts';
@@ -82,12 +82,13 @@ export class UnitSizes {
     const { probe, settings, logger } = this.#deps;
     try {
       const space = await probe.disk();
-      const isDiskLow = (this.#isDiskLow = isLow(space, settings));
+      const shortage = shortageOf(space, settings);
+      const isDiskLow = (this.#isDiskLow = shortage !== null);
       await this.#heldOutput.look(space, isDiskLow);
       const begun = performance.now();
       const kinds = this.#schedule.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
       if (kinds.length === 0) return;
-      const headroom = await this.#count(kinds, isDiskLow);
+      const headroom = await this.#count(kinds, shortage);
       this.#schedule.counted(kinds, headroom, performance.now() - begun);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
@@ -95,7 +96,7 @@ export class UnitSizes {
   }
 
   /** What may be taken until one of them holds too much. */
-  async #count(kinds: readonly RoomKind[], isDiskLow: boolean): Promise<Room> {
+  async #count(kinds: readonly RoomKind[], shortage: Shortage | null): Promise<Room> {
     const watched = new Map((await this.#watched()).map((one) => [one.unit.id, one]));
     const ended = new Map<string, Promise<void>>();
     const before = this.#sizes;
@@ -120,7 +121,7 @@ export class UnitSizes {
         return each((kind) => limit[kind] - held[kind]);
       }),
     ]);
-    if (isDiskLow && ended.size === 0) await this.#endLargest([...watched.values()]);
+    if (shortage !== null && ended.size === 0) await this.#endLargest([...watched.values()], shortage);
     await Promise.all(ended.values());
     return headroom;
   }
@@ -159,11 +160,14 @@ export class UnitSizes {
     );
   }
 
-  async #endLargest(watched: readonly Watched[]): Promise<void> {
-    const bytesOf = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.bytes ?? 0;
-    const [first] = watched.filter(({ isServing }) => isServing).sort((a, b) => bytesOf(b) - bytesOf(a));
-    if (first === undefined || bytesOf(first) < this.#deps.settings.diskReserveBytes * WORTH_ENDING) return;
-    const reason = `the disk of the server is nearly full, and it has written ${mib(bytesOf(first))}, more than any other`;
+  /** Of what is short: to end who holds much of the other would help nobody. */
+  async #endLargest(watched: readonly Watched[], { of: kind, reserve }: Shortage): Promise<void> {
+    const heldBy = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.[kind] ?? 0;
+    const [first] = watched.filter(({ isServing }) => isServing).sort((a, b) => heldBy(b) - heldBy(a));
+    if (first === undefined || heldBy(first) < reserve * WORTH_ENDING) return;
+    const held = kind === 'bytes' ? `written ${mib(heldBy(first))}` : `made ${heldBy(first)} files`;
+    const short = kind === 'bytes' ? 'is nearly full' : 'has room for few more files';
+    const reason = `the disk of the server ${short}, and it has ${held}, more than any other`;
     await this.#deps.supervisor.replaceOutgrown(first.unit, reason, GRACE_MS);
   }
 
