@@ -100,7 +100,7 @@ describe('text for a terminal', () => {
     expect(printableLines('\u001b[1;32mok\u001b[0m\tdone')).toEqual(['ok\tdone']);
     expect(printableLines('\u001b]0;title\u0007text\u001b]8;;http://x\u001b\\link')).toEqual(['textlink']);
     expect(printableLines(' 10%\r 50%\r100%\r\nnext')).toEqual(['100%', 'next']);
-    expect(printableLines('a\u0000\u0008\u009b2J\u202eb')).toEqual(['a2Jb']);
+    expect(printableLines('a\u0000\u0008\u009b2J\u202e\u061c\u2028b')).toEqual(['a2Jb']);
     expect(printableLines('x'.repeat(5_000))[0]).toHaveLength(4_003);
     expect(printableName('a\nb\u001bc')).toBe('a b?c');
   });

@@ -17,12 +17,12 @@ function fixture() {
   return { said, kept, transcript: new Transcript({ store, deployId: 'd', pusher, redact, logger: SILENT }) };
 }
 
-it('writes the same to the pusher and the stored log, without private values', async () => {
+it('writes the same to the pusher and the stored log, without private values and what steers a terminal', async () => {
   const { said, kept, transcript } = fixture();
   transcript.say('a secret');
-  transcript.say('b');
+  transcript.say('b\n\u001b]0;title\u0007\u001b[2J\u009b1Ac\r\u202e\u2066d');
   await transcript.flush();
-  expect(said).toEqual(['a ***', 'b']);
+  expect(said).toEqual(['a ***', 'b\n1Acd']);
   expect(kept).toEqual(said);
 });
 

@@ -1,6 +1,7 @@
-/** What a deploy says: to the pusher at once, to the stored deploy log in batches, both free of private values. */
+/** What a deploy says: to the pusher at once, to the stored deploy log in batches, both free of private values and of what steers a terminal. */
 import type { Redactor } from '../../lib/redact.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { withoutSteering } from '../../lib/steering.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 
@@ -37,7 +38,7 @@ export class Transcript {
   readonly redact: Redactor = (text) => this.#redactors.reduce((result, redact) => redact(result), text);
 
   readonly say: Say = (line) => {
-    const text = this.redact(line);
+    const text = this.redact(withoutSteering(line));
     this.#pusher(text);
     if (this.#isFull) return;
     this.#count += 1;

@@ -38,7 +38,7 @@ describe('BuildOutput', () => {
     const lines: string[] = [];
     const output = new BuildOutput((line) => lines.push(line), ['top-secret']);
     for (let index = 0; index < 60; index += 1) output.printed(`line ${index}`);
-    output.printed('\u001b[31mred\u001b[0m \u0007top-secret  ');
+    output.printed('\u001b[31mred\u001b[0m \u0007\u009b\u202etop-secret  ');
     output.printed('y'.repeat(5000));
     expect(output.tail).toHaveLength(50);
     expect(output.tail.at(-2)).toBe('red ***');

@@ -1,6 +1,7 @@
 /** What a build prints, on its way to people: whole lines, free of secrets and terminal tricks, bounded. */
 import { StringDecoder } from 'node:string_decoder';
 import { createRedactor, type Redactor } from '../../../../lib/redact.ts';
+import { withoutSteering } from '../../../../lib/steering.ts';
 import { withoutTrailing } from '../../../../lib/without-trailing.ts';
 import { Advice } from './advice.ts';
 
@@ -8,9 +9,6 @@ const MAX_LINE = 4096;
 const MAX_PENDING = 64 * 1024;
 const MAX_LINES = 20_000;
 const TAIL = 50;
-
-const TERMINAL = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-_]/g;
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Cuts a stream into lines. Of text overwritten with carriage returns (progress bars) the last state remains. */
 export class TerminalLines {
@@ -77,7 +75,7 @@ export class BuildOutput {
   }
 
   #take(raw: string): string {
-    const text = this.#redact(raw.replace(TERMINAL, '').replace(CONTROL, '')).trimEnd();
+    const text = this.#redact(withoutSteering(raw)).trimEnd();
     const shown = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} ...` : text;
     this.#advice.look(shown);
     this.#tail.push(shown);
