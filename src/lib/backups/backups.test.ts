@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   link,
@@ -8,6 +9,7 @@ import {
   rm,
   stat,
   symlink,
+  truncate,
   writeFile,
   chmod,
   readdir,
@@ -19,6 +21,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { zstdCompressSync } from 'node:zlib';
 import { Header } from 'tar';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { removeTree } from '../remove-tree.ts';
 import { ARCHIVE, backupName, listBackups, MANIFEST, readManifest } from './manifest.ts';
 import { restoreBackup } from './restore-backup.ts';
 import { type BackupJob, writeBackup } from './write-backup.ts';
@@ -39,7 +42,7 @@ beforeEach(async () => {
   await mkdir(join(home, 'slugs', 'shop', 'old'), { recursive: true });
   add('first');
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
+afterEach(() => removeTree(root));
 
 function add(text: string): void {
   const database = new DatabaseSync(join(home, 'tancho.db'));
@@ -103,6 +106,21 @@ it('code comes back whatever its links lead to and its files are called, and not
   expect(await readFile(join(code, 'a\\..\\b'), 'utf8')).toBe('odd');
   expect((await stat(join(code, 'same'))).ino).toBe((await stat(join(code, 'run'))).ino);
   expect((await readdir(root)).sort()).toEqual(['away', 'backups', 'home']);
+});
+
+it('code comes back that no text can name, or that is mostly holes, and what is deeper than a path can be stops nothing', async () => {
+  const code = join(home, 'slugs', 'shop', 'one', 'code');
+  await writeFile(Buffer.concat([Buffer.from(`${code}/`), Buffer.from([0xe9, 0x0a])]), 'latin');
+  await writeFile(join(code, 'holes'), '');
+  await truncate(join(code, 'holes'), 2 ** 42);
+  const deep = `import os\nfor _ in range(40): os.mkdir("d" * 200); os.chdir("d" * 200)\nopen("end", "w").close()`;
+  execFileSync('python3', ['-c', deep], { cwd: code });
+  const { name } = await writeBackup(job(1));
+  await rename(home, join(root, 'away'));
+  await restoreBackup(home, join(directory, name));
+  expect((await readdir(code, { encoding: 'buffer' })).map(String)).toContain('\ufffd\n');
+  expect(await stat(join(code, 'holes'))).toMatchObject({ size: 2 ** 42, blocks: 0 });
+  expect(await readdir(join(code, 'd'.repeat(200)))).toEqual(['d'.repeat(200)]);
 });
 
 it('files with several names are packed whole, and are one file again, however many and wherever they are', async () => {

@@ -1,11 +1,11 @@
 /** Puts a backup into a home that has nothing yet. The key comes last, so that a restore that was cut off is seen, and done anew. */
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
-import type { ReadEntry } from 'tar';
 import { syncPath } from '../sync-path.ts';
+import { startTar } from './start-tar.ts';
 import { ARCHIVE, BackupDamaged, type BackupManifest, verifyBackup } from './manifest.ts';
 
 /** There while a restore is under way, and after one that was cut off. */
@@ -14,6 +14,9 @@ const UNDER_WAY = '.restoring';
 const LAST = 'secret.key';
 /** What a home may have before: the settings of this machine, which stay, and what says who works in it. */
 const MAY_BE_THERE: ReadonlySet<string> = new Set(['config.yaml', 'run']);
+
+/** Of directories that are not in the archive themselves: who is to have something below them passes through. */
+const MODE_OF_OTHERS = 0o066;
 
 export class HomeNotEmpty extends Error {
   override readonly name = 'HomeNotEmpty';
@@ -54,43 +57,37 @@ export async function restoreBackup(home: string, path: string): Promise<BackupM
   return manifest;
 }
 
-/** Links come last: until then there are none that anything could be written through, wherever they lead. */
+/** Names are judged before anything is written; links that lead elsewhere come last, which is tar's own way. */
 async function unpack(file: string, into: string): Promise<void> {
-  const { Unpack } = await import('tar');
-  const links = new Map<string, string>();
-  const unpacker = new Unpack({
-    cwd: into,
-    strict: true,
-    chmod: true,
-    dmode: 0o711,
-    preserveOwner: process.getuid?.() === 0,
-    // Names are judged by demandBelow(): tar takes names with a backslash, and links to elsewhere, for attempts to leave the directory.
-    preservePaths: true,
-    filter(path, entry) {
-      const { type, linkpath = '' } = entry as ReadEntry;
-      demandBelow(path);
-      if (type === 'Link') demandBelow(linkpath);
-      if (type === 'SymbolicLink') links.set(path, linkpath);
-      return type !== 'SymbolicLink';
-    },
-  });
-  await pipeline(createReadStream(file), createZstdDecompress(), async (pieces: AsyncIterable<Buffer>) => {
-    const done = new Promise<void>((resolve, reject) => {
-      unpacker.once('close', () => resolve());
-      unpacker.on('error', reject);
-    });
-    done.catch(() => undefined);
-    for await (const piece of pieces) {
-      if (!unpacker.write(piece))
-        await Promise.race([done, new Promise((resolve) => unpacker.once('drain', () => resolve(null)))]);
-    }
-    unpacker.end();
-    await done;
-  });
-  for (const [path, target] of links) await symlink(target, join(into, path));
+  await demandAllBelow(file);
+  const tar = startTar(['-x', '-p', '-f', '-', '--numeric-owner', '-C', into], MODE_OF_OTHERS);
+  // It may end before it has read everything: its end says why.
+  await pipeline(createReadStream(file), createZstdDecompress(), tar.child.stdin).catch(() => undefined);
+  const { code, errors, isTooDeepOnly } = await tar.ended;
+  if (code !== 0 && !isTooDeepOnly)
+    throw new Error(`${ARCHIVE} was not unpacked: ${errors || `tar ended with ${code}`}`);
 }
 
-function demandBelow(path: string): void {
-  if (!isAbsolute(path) && !path.split('/').includes('..')) return;
-  throw new BackupDamaged(`${ARCHIVE} has a file outside of the home: ${JSON.stringify(path.slice(0, 200))}.`);
+async function demandAllBelow(file: string): Promise<void> {
+  const { Parser } = await import('tar');
+  let problem: Error | null = null;
+  const parser = new Parser({
+    strict: true,
+    onReadEntry(entry) {
+      const { path, type, linkpath = '' } = entry;
+      problem ??= outsideOf(path) ?? (type === 'Link' ? outsideOf(linkpath) : null);
+      entry.resume();
+    },
+  });
+  parser.on('error', (error: Error) => (problem ??= error));
+  await pipeline(createReadStream(file), createZstdDecompress(), async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) parser.write(piece);
+    parser.end();
+  });
+  if (problem !== null) throw problem as Error;
+}
+
+function outsideOf(path: string): BackupDamaged | null {
+  if (!isAbsolute(path) && !path.split('/').includes('..')) return null;
+  return new BackupDamaged(`${ARCHIVE} has a file outside of the home: ${JSON.stringify(path.slice(0, 200))}.`);
 }

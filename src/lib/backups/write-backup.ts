@@ -2,11 +2,11 @@
 import { createWriteStream } from 'node:fs';
 import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { snapshotDatabase } from '../backup-sets.ts';
 import { syncPath } from '../sync-path.ts';
+import { startTar } from './start-tar.ts';
 import { ARCHIVE, backupName, type BackupManifest, digestOf, listBackups, MANIFEST } from './manifest.ts';
 
 export interface BackupJob {
@@ -27,6 +27,8 @@ export interface BackupJob {
 
 /** Repositories are packed anew now and then, and what vanishes meanwhile is read once more. */
 const ATTEMPTS = 3;
+/** Of files that others write, tar takes what there is. */
+const CHANGED_MEANWHILE = 1;
 const DRAFT = /^\.tancho-\d{8}T\d{9}Z\.new$/;
 const QUICK = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
@@ -41,7 +43,7 @@ export async function writeBackup(job: BackupJob): Promise<BackupManifest> {
   try {
     // The databases first: whatever they name is in the files that are read after them.
     for (const database of databases) await snapshotDatabase(join(home, database), join(draft, database));
-    await archive(home, await existing(home, job.paths), join(draft, ARCHIVE));
+    await archive(home, job.paths, join(draft, ARCHIVE));
     const files = [];
     for (const file of [...databases, ARCHIVE]) files.push({ name: file, ...(await digestOf(join(draft, file))) });
     const manifest: BackupManifest = { form: 1, name, madeAt: at, version, home, files, contents };
@@ -70,19 +72,19 @@ async function existing(home: string, paths: readonly string[]): Promise<string[
   return found;
 }
 
+/** By the system's program, which names can be no text to it, nor paths too long, and which reads no holes. */
 async function archive(home: string, paths: readonly string[], file: string): Promise<void> {
-  const { Pack } = await import('tar');
   for (let attempt = 1; ; attempt += 1) {
-    // One at a time: with more under way tar ends twice, and fails, where the last is another name of a file beside it.
-    const pack = new Pack({ cwd: home, portable: false, jobs: 1 });
-    for (const path of paths) pack.add(path);
-    pack.end();
-    try {
-      const output = createWriteStream(file, { mode: 0o600, flush: true });
-      await pipeline(Readable.from(pack as AsyncIterable<Buffer>), createZstdCompress(QUICK), output);
-      return;
-    } catch (error) {
-      if (attempt >= ATTEMPTS || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const tar = startTar(['-c', '--format=posix', '--sparse', '-C', home, '--null', '-T', '-']);
+    tar.child.stdin.end((await existing(home, paths)).map((path) => `${path}\0`).join(''));
+    const output = createWriteStream(file, { mode: 0o600, flush: true });
+    const written = pipeline(tar.child.stdout, createZstdCompress(QUICK), output);
+    written.catch(() => tar.child.kill('SIGKILL'));
+    const { code, errors } = await tar.ended;
+    if (code === 0 || code === CHANGED_MEANWHILE) return await written;
+    if (attempt >= ATTEMPTS || !errors.includes('No such file')) {
+      if (errors === '') await written;
+      throw new Error(errors === '' ? `tar ended with ${code}` : errors);
     }
   }
 }
