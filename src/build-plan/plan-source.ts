@@ -50,12 +50,13 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
     throw withHint(error, compose);
   });
   const planned = await planAs(first, request, compose);
-  if (!planned.plan.problems.some(({ cause }) => cause === 'no_process')) return planned;
+  const unstarted = planned.plan.problems.find(({ cause }) => cause === 'no_process');
+  if (unstarted === undefined) return planned;
   // A list of packages may be only for the documentation, or for the tools of its authors.
   for (const language of others) {
     const other = await planAs(language, request, compose).catch(unlessFailure);
     if (other === null || other.plan.problems.length > 0) continue;
-    const note = `It is not taken for ${first.name}, of which nothing says how it is started; a Procfile would`;
+    const note = `It is not taken for ${first.name}: ${unstarted.message}`;
     return { ...other, plan: { ...other.plan, notes: [...other.plan.notes, note] } };
   }
   return planned;

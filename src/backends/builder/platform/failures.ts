@@ -7,6 +7,8 @@ import type { Ended } from './steps/run-step.ts';
 const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
 
 const REPORT = /^(?:error|fatal): (\S.{0,200})$/i;
+/** The line of Maven that says which of its steps failed, and why; what it names more follows it. */
+const MAVEN = /^\[ERROR\] (Failed to execute goal \S.{0,200})/;
 
 /** Why the build was ended from outside. */
 export type BuildInterruption = 'cancelled' | 'timeout' | null;
@@ -41,8 +43,10 @@ export function stepFailure(
 
 /** What it reports last as its error, in the form that most tools have; null where there is none. */
 function reported(lines: readonly string[]): string | null {
-  const last = lines.findLast((line) => REPORT.test(line));
-  return last === undefined ? null : (REPORT.exec(last)?.[1]?.replace(/\.$/, '') ?? null);
+  const found = lines
+    .map((line) => (REPORT.exec(line) ?? MAVEN.exec(line))?.[1])
+    .findLast((text) => text !== undefined);
+  return found?.replace(/\.$/, '') ?? null;
 }
 
 /** Turns anything thrown by a build into the Failure it is; errors of the platform itself stay what they are. */
