@@ -3,6 +3,9 @@ import { Failure } from '../../../domain/failure.ts';
 import { RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 import { isUntrustedCertificate } from '../../../lib/untrusted-certificate.ts';
 
+const UNREACHED =
+  'This is no fault of the code. Try again in a few minutes; if it stays like this, ask the operator to let the server reach that registry.';
+
 /** The registry does not give it. */
 export function notPulled(why: string, hint = 'Try again; if it stays like this, ask who runs the registry.'): Failure {
   return new Failure('pull_failed', `The image cannot be pulled: ${why}`, { hint });
@@ -43,7 +46,10 @@ export function asFailure(
   }
   if (thrown instanceof RequestFailure) {
     const failure = what === 'pull' ? notPulled : notPushed;
-    if (!isUntrustedCertificate(thrown.cause)) return failure(`${thrown.message.replace(/\.$/, '')}.`);
+    if (!isUntrustedCertificate(thrown.cause)) {
+      const hint = thrown.code === 'unreachable' ? [UNREACHED] : [];
+      return failure(`${thrown.message.replace(/\.$/, '')}.`, ...hint);
+    }
     const [host = ''] = thrown.message.split(': ');
     return failure(
       `the certificate of ${host} is signed by nobody that this server trusts.`,
