@@ -30,6 +30,8 @@ export class Call {
   ended: () => void = () => {};
   /** Until it is called, the body has to come within a fixed time. */
   endBodyLimit: () => void = () => {};
+  /** Lets the next request of the same caller go on, once. */
+  endTurn: () => void = () => {};
   #error: PlatformError | null = null;
   #left = false;
   #controller: AbortController | null = null;
@@ -54,6 +56,10 @@ export class Call {
     this.#controller ??= new AbortController();
     if (this.#left) this.#controller.abort();
     return this.#controller.signal;
+  }
+
+  get hasLeft(): boolean {
+    return this.#left;
   }
 
   /** '' for what shows that it came through a proxy; many of them speak HTTP/1.0 where nothing else does. */

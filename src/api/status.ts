@@ -8,6 +8,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   internal: 500,
   unavailable: 503,
   timeout: 504,
+  too_many_requests: 429,
   cancelled: 409,
   unsupported: 501,
   'input.invalid': 400,
@@ -149,4 +150,5 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'internal',
   'unavailable',
   'timeout',
+  'too_many_requests',
 ];

@@ -28,8 +28,10 @@ const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FORM_BYTES = 256 * 1024;
-/** Without a byte. */
+/** Without a byte, and for all that comes before the file. */
 const STALL_MS = 60_000;
+/** While we wait for it, or a connection could be held for ever by a byte now and then. */
+const LEAST_BYTES_PER_SECOND = 1_024;
 const ARCHIVE_TYPE = /^application\/(?:x-)?(?:gzip|tar|gtar|compressed|compressed-tar|tgz|octet-stream)$/;
 
 /** Throws `input.too_large` when the client says beforehand that it is too much. */
@@ -40,7 +42,7 @@ export function demandSize(request: IncomingMessage): void {
   });
 }
 
-/** `stallMs`: how long the client may send nothing. */
+/** `stallMs`: how long the client may send nothing; over so long a wait it has to send at the least rate. */
 export function pendingUpload(request: IncomingMessage, contentType: string, stallMs = STALL_MS): PendingUpload {
   const mediaType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   return {
@@ -104,7 +106,8 @@ function readMultipart(request: IncomingMessage, parser: Parser, stallMs: number
       parser.once('error', (error) => stop(malformed((error as Error).message)));
       request.once('error', () => stop(endedEarly()));
       request.once('aborted', () => stop(endedEarly()));
-      endWatch = watchFor(request, stallMs, () => stop(halted()));
+      const timer = setTimeout(() => stop(halted()), stallMs);
+      endWatch = () => clearTimeout(timer);
     });
     finished.then(
       () => {
@@ -143,17 +146,6 @@ async function multipartParser(contentType: string): Promise<Parser> {
   }
 }
 
-/** Calls `silent` when nothing has come for so long; the answer ends the watch. */
-function watchFor(request: IncomingMessage, stallMs: number, silent: () => void): () => void {
-  const timer = setTimeout(silent, stallMs);
-  const heard = (): void => void timer.refresh();
-  request.on('data', heard);
-  return () => {
-    request.off('data', heard);
-    clearTimeout(timer);
-  };
-}
-
 async function* fileOf(stream: Readable, finished: Promise<void>, stallMs: number): AsyncGenerator<Uint8Array> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
   yield* steadily(chunks, malformed, stallMs);
@@ -163,16 +155,24 @@ async function* fileOf(stream: Readable, finished: Promise<void>, stallMs: numbe
   await inTime(stallMs, finished, halted);
 }
 
-/** Gives up on who sends nothing any more. */
+/** Gives up on who sends nothing any more, or next to nothing. */
 async function* steadily(
   chunks: AsyncIterableIterator<Uint8Array>,
   failure: (why: string) => PlatformError,
   stallMs: number,
 ): AsyncGenerator<Uint8Array, undefined> {
+  let [waitedMs, bytes] = [0, 0];
   for (;;) {
     try {
+      const since = performance.now();
       const next = await inTime(stallMs, chunks.next(), halted);
       if (next.done === true) return;
+      waitedMs += performance.now() - since;
+      bytes += next.value.length;
+      if (waitedMs >= stallMs) {
+        if (bytes < (LEAST_BYTES_PER_SECOND * stallMs) / 1_000) throw halted();
+        [waitedMs, bytes] = [0, 0];
+      }
       yield next.value;
     } catch (error) {
       throw error instanceof PlatformError ? error : failure((error as Error).message);

@@ -20,8 +20,8 @@ const callers: Record<string, Caller> = {
   member: person({ teams: ['crew'] }),
   admin: person({ isAdmin: true }),
   platform: PLATFORM,
-  ownToken: { kind: 'app', app: 'shop', tokenHash: '', address: '' },
-  otherToken: { kind: 'app', app: 'blog', tokenHash: '', address: '' },
+  ownToken: { kind: 'app', app: 'shop', by: '', tokenHash: '', address: '' },
+  otherToken: { kind: 'app', app: 'blog', by: '', tokenHash: '', address: '' },
 };
 
 const subject: Subject = {

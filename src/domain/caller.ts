@@ -10,6 +10,8 @@ export type Caller =
 interface AppCaller {
   readonly kind: 'app';
   readonly app: string;
+  /** Who made the token, as callerName() has it. */
+  readonly by: string;
   /** Hash of the presented token. */
   readonly tokenHash: string;
   readonly address: string;

@@ -6,6 +6,7 @@ export const ERROR_CODES = [
   'internal',
   'unavailable',
   'timeout',
+  'too_many_requests',
   'cancelled',
   'unsupported',
   'input.invalid',

@@ -2,7 +2,7 @@
 import { Kysely } from 'kysely';
 import type { Logger } from '../lib/logger.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import { openSqliteFile } from './sqlite-file.ts';
+import { openSqliteConnections } from './sqlite-file.ts';
 import type { SqliteFileOptions } from './sqlite-file.ts';
 import type { PostgresOptions } from './postgres-dialect.ts';
 
@@ -21,7 +21,7 @@ export interface Database<Schema> {
 
 export async function openDatabase<Schema>(options: DatabaseOptions, logger: Logger): Promise<Database<Schema>> {
   if (options.kind === 'sqlite') {
-    const dialect = sqliteDialect(await openSqliteFile(options));
+    const dialect = sqliteDialect(await openSqliteConnections(options));
     return database('sqlite', options.file, new Kysely<Schema>({ dialect }));
   }
   const { postgresDialect } = await import('./postgres-dialect.ts');

@@ -1,6 +1,6 @@
 /**
- * Kysely over one SQLite connection. A transaction begins with BEGIN IMMEDIATE and has the connection for itself until
- * it ends; everything else waits its turn.
+ * Kysely over a SQLite file with two connections: one reads what is committed and never waits for who writes; the other has everything
+ * else. A transaction begins with BEGIN IMMEDIATE and has that one for itself until it ends; whatever else writes waits its turn.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
@@ -9,17 +9,21 @@ import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import type { SqliteValue } from './sqlite-value.ts';
 import { Mutex } from './mutex.ts';
+import type { SqliteConnections } from './sqlite-file.ts';
 
 /** Longer than the wait for another process, short enough that a transaction that waits for itself soon fails. */
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback|pragma data_version)\b/i;
 const PRAGMA = /^pragma\b/i;
+/** Changes nothing, whoever asks. */
+const READS = /^\s*(?:select|pragma data_version)\b/i;
 
-export function sqliteDialect(file: DatabaseSync): Dialect {
+/** Both are closed with the driver. */
+export function sqliteDialect({ writer, reader }: SqliteConnections): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new SqliteDriver(file),
+    createDriver: () => new SqliteDriver(writer, reader),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -33,35 +37,40 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 class SqliteDriver implements Driver {
-  readonly #file: DatabaseSync;
-  readonly #connection: SqliteConnection;
+  readonly #writer: Statements;
+  readonly #reader: Statements;
   readonly #mutex = new Mutex(TURN_MS);
+  #inUse = 0;
+  #unused: () => void = () => {};
 
-  constructor(file: DatabaseSync) {
-    this.#file = file;
-    this.#connection = new SqliteConnection(file);
+  constructor(writer: DatabaseSync, reader: DatabaseSync) {
+    this.#writer = new Statements(writer);
+    this.#reader = new Statements(reader);
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#mutex.acquire();
-    return this.#connection;
+  async acquireConnection(): Promise<SqliteConnection> {
+    this.#inUse += 1;
+    return new SqliteConnection(this.#writer, this.#reader, this.#mutex);
   }
 
-  async releaseConnection(): Promise<void> {
-    this.#mutex.release();
+  async releaseConnection(connection: SqliteConnection): Promise<void> {
+    connection.endTurn();
+    this.#inUse -= 1;
+    if (this.#inUse === 0) this.#unused();
   }
 
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+  async beginTransaction(connection: SqliteConnection): Promise<void> {
+    await connection.takeTurn();
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+  async commitTransaction(connection: SqliteConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
     try {
       await connection.executeQuery(CompiledQuery.raw('rollback'));
     } catch (error) {
@@ -70,13 +79,58 @@ class SqliteDriver implements Driver {
     }
   }
 
+  /** Waits for what runs; Kysely turns later comers away. */
   async destroy(): Promise<void> {
-    await this.#mutex.close();
-    if (this.#file.isOpen) this.#file.close();
+    if (this.#inUse > 0) await new Promise<void>((resolve) => (this.#unused = resolve));
+    this.#reader.close();
+    this.#writer.close();
   }
 }
 
+/** What one query, or one transaction, is run with. */
 class SqliteConnection implements DatabaseConnection {
+  readonly #writer: Statements;
+  readonly #reader: Statements;
+  readonly #mutex: Mutex;
+  #hasTurn = false;
+
+  constructor(writer: Statements, reader: Statements, mutex: Mutex) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#mutex = mutex;
+  }
+
+  async takeTurn(): Promise<void> {
+    if (this.#hasTurn) return;
+    await this.#mutex.acquire();
+    this.#hasTurn = true;
+  }
+
+  endTurn(): void {
+    if (!this.#hasTurn) return;
+    this.#hasTurn = false;
+    this.#mutex.release();
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const values = sqliteValues(query.parameters);
+    if (this.#hasTurn) return this.#writer.run<R>(query.sql, values);
+    if (READS.test(query.sql)) return this.#reader.run<R>(query.sql, values);
+    await this.takeTurn();
+    try {
+      return await this.#writer.run<R>(query.sql, values);
+    } finally {
+      this.endTurn();
+    }
+  }
+
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming is not supported: answers are bounded, read them as a whole.');
+  }
+}
+
+/** One connection to the file, with the statements that it has compiled. */
+class Statements {
   readonly #file: DatabaseSync;
   /** Oldest use first. */
   readonly #kept = new Map<string, StatementSync>();
@@ -85,13 +139,12 @@ class SqliteConnection implements DatabaseConnection {
     this.#file = file;
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const values = sqliteValues(query.parameters);
-    return patiently(() => this.#execute<R>(query.sql, values));
+  run<R>(sql: string, values: readonly SqliteValue[]): Promise<QueryResult<R>> {
+    return patiently(() => this.#execute<R>(sql, values));
   }
 
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('Streaming is not supported: answers are bounded, read them as a whole.');
+  close(): void {
+    if (this.#file.isOpen) this.#file.close();
   }
 
   #execute<R>(sql: string, values: readonly SqliteValue[]): QueryResult<R> {

@@ -17,21 +17,40 @@ export interface SqliteFileOptions {
 const APPLICATION_ID = 0x54414e43;
 /** What a large transaction may leave of its write-ahead log on disk. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+const CONNECTION_PRAGMAS = [`busy_timeout = ${BLOCKING_WAIT_MS}`, 'temp_store = MEMORY'];
 
 export async function openSqliteFile(options: SqliteFileOptions): Promise<DatabaseSync> {
   await createPrivately(options.file);
   const database = new DatabaseSync(options.file);
   try {
-    database.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+    for (const pragma of CONNECTION_PRAGMAS) database.exec(`PRAGMA ${pragma}`);
     await patiently(() => checkOwnership(database, options.file));
     await patiently(() => enterWal(database, options.file));
     database.exec(`PRAGMA synchronous = ${options.synchronous}`);
     database.exec('PRAGMA foreign_keys = ON');
     database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
-    database.exec('PRAGMA temp_store = MEMORY');
     return database;
   } catch (error) {
     closeAfter(error, database);
+    throw error;
+  }
+}
+
+export interface SqliteConnections {
+  readonly writer: DatabaseSync;
+  /** Sees what is committed, and can change nothing. */
+  readonly reader: DatabaseSync;
+}
+
+/** As openSqliteFile(). */
+export async function openSqliteConnections(options: SqliteFileOptions): Promise<SqliteConnections> {
+  const writer = await openSqliteFile(options);
+  try {
+    const reader = new DatabaseSync(options.file);
+    for (const pragma of [...CONNECTION_PRAGMAS, 'query_only = ON']) reader.exec(`PRAGMA ${pragma}`);
+    return { writer, reader };
+  } catch (error) {
+    closeAfter(error, writer);
     throw error;
   }
 }

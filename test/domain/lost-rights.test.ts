@@ -91,7 +91,7 @@ it('a log followed with a token ends with the token', async () => {
   const [createdAt, expiresAt] = ['2024-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z'];
   const token = { tokenHash: 'ff', app: 'shop', by: ANN.email, createdAt, expiresAt };
   await store.transact((tx) => tx.insertAppToken(token));
-  const { seen, over } = await follow({ kind: 'app', app: 'shop', tokenHash: 'ff', address: '' });
+  const { seen, over } = await follow({ kind: 'app', app: 'shop', by: '', tokenHash: 'ff', address: '' });
   await append('one');
   await expect.poll(() => seen).toContain('one');
   await store.transact((tx) => tx.deleteAppTokens('shop'));

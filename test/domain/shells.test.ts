@@ -78,6 +78,6 @@ it('is for the teams of the app only', async () => {
   await world.deploy('shop');
   const eve = { ...ANN, email: 'eve@example.com', teams: ['others'], isAdmin: false } as typeof ANN;
   await expect(world.useCases.shells.permitted(eve, 'shop')).rejects.toMatchObject({ code: 'access.denied' });
-  const token = { kind: 'app', app: 'shop', tokenHash: '', address: '' } as const;
+  const token = { kind: 'app', app: 'shop', by: '', tokenHash: '', address: '' } as const;
   await expect(world.useCases.shells.permitted(token, 'shop')).rejects.toMatchObject({ code: 'access.denied' });
 });

@@ -90,6 +90,8 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
     case 'upload': {
       demandSize(request);
       call.endBodyLimit();
+      // What becomes of it waits in the queue of deploys.
+      request.once('end', call.endTurn);
       const way = wayOfDeploy(asked(request, variant));
       call.outlivesClient = way.holdMs > 0;
       const pending = pendingUpload(request, call.contentType);
@@ -108,6 +110,7 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
       const shape = variant.shapes[operation.shape];
       const found = await operation.handle(context, input);
       if (!(Symbol.asyncIterator in found)) return reply.json(JSON.stringify(shape.toWire(found)));
+      call.endTurn();
       const answerAll = call.wantsEvents ? answerEvents : answerFollow;
       return answerAll(reply.stream(), found, shape, call.signal);
     }

@@ -16,6 +16,7 @@ import { documents } from '../documents.ts';
 import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes, type Operation } from '../operation.ts';
 import { recordRefusals } from '../refused.ts';
+import { RequestTurns } from '../request-turns.ts';
 import type { ApiRoute } from '../routes.ts';
 import { answer, type AnswerOptions } from './answer.ts';
 import { answerError, notServed, nothingHere, unreadablePath } from './errors.ts';
@@ -38,9 +39,16 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly call: Call;
   readonly reply: Reply;
+  readonly response: ServerResponse;
 }
 
 type Values = Readonly<Record<string, string | undefined>>;
+
+interface Asked {
+  readonly route: ApiRoute;
+  readonly params: Values;
+  readonly query: Values;
+}
 
 const MAX_PATH_PARAMETER = 1_024;
 /** Loaded with the first request: it takes megabytes. */
@@ -48,6 +56,7 @@ const validation = once(() => import('./validate.ts'));
 
 export function createApp(options: AppOptions): RequestListener {
   const { routes } = options;
+  const turns = new RequestTurns();
   const refuse = (request: IncomingMessage, response: ServerResponse, thrown: unknown): Reply => {
     const { call, reply } = begin(request, response, options);
     answerError(thrown, request, call, reply);
@@ -72,7 +81,7 @@ export function createApp(options: AppOptions): RequestListener {
     const hasHead = operation.answer === 'json' && !changes(operation);
     router.on(hasHead ? [method, 'HEAD'] : method, path, (request, response, params, _store, query) => {
       const exchange = begin(request, response, options);
-      void serve(exchange, route, params, query, options).catch((thrown: unknown) =>
+      void serve(exchange, { route, params, query }, options, turns).catch((thrown: unknown) =>
         answerError(thrown, request, exchange.call, exchange.reply),
       );
     });
@@ -105,32 +114,47 @@ function begin(request: IncomingMessage, response: ServerResponse, options: AppO
     if (operation !== undefined && response.writableFinished)
       options.onAnswered?.(operation, response.statusCode, call.ms);
   });
-  return { request, call, reply: new Reply(response, commonHeaders(call.id)) };
+  return { request, call, reply: new Reply(response, commonHeaders(call.id)), response };
 }
 
-async function serve(exchange: Exchange, route: ApiRoute, params: Values, query: Values, options: AppOptions) {
-  const { request, call, reply } = exchange;
-  const { operation } = route;
+async function serve(exchange: Exchange, asked: Asked, options: AppOptions, turns: RequestTurns): Promise<void> {
+  const { request, call, response } = exchange;
+  const { route, params } = asked;
   // The router takes `/apps//env` for an app without a name.
   if (Object.values(params).includes('')) throw nothingHere();
   // `DELETE /teams/x/` is a member without a name, and must not become the removal of the team.
   if (route.method !== 'GET' && endsInSlash(request.url ?? '/')) throw nothingHere();
   call.route = route;
-  await admitCaller(exchange, operation, options);
+  if (!(await admitCaller(exchange, route.operation, options))) return answerAsked(exchange, asked, options);
+  await turns.begin(call, route.operation, request);
+  try {
+    await answerAsked(exchange, asked, options);
+  } finally {
+    // What the client has not taken yet is held here.
+    if (response.destroyed) call.endTurn();
+    else response.once('close', call.endTurn);
+  }
+}
+
+async function answerAsked(exchange: Exchange, { route, params, query }: Asked, options: AppOptions): Promise<void> {
+  const { request, call, reply } = exchange;
+  const { operation } = route;
   const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, options.bodyLimitBytes);
   const { demandValid } = await validation();
   demandValid(operation, { params, query, body });
   await answer({ route, request, call, params, query, body }, reply, options);
 }
 
-async function admitCaller({ request, call }: Exchange, operation: Operation, options: AppOptions): Promise<void> {
+/** False for what everybody may see, of whom it is not known who they are. */
+async function admitCaller({ request, call }: Exchange, operation: Operation, options: AppOptions): Promise<boolean> {
   const { useCases, appUsers = null } = options;
   demandOwnPage(request);
   if (changes(operation)) refuseCrossSite(request.headers);
-  if (operation.access === 'public' && !changes(operation)) return;
+  if (operation.access === 'public' && !changes(operation)) return false;
   call.caller = await identify(useCases.users, request.headers.authorization, call.address);
   if (call.caller.kind === 'anonymous') await refuseApps(request, appUsers);
   admit(call.caller, operation.access);
+  return true;
 }
 
 async function bodyOf({ request, call }: Exchange, operation: Operation, limitBytes: number): Promise<unknown> {

@@ -67,7 +67,7 @@ export function createAuthentication(deps: {
     const user = await byUserToken(tokenHash, address);
     if (user !== null) return user;
     const appToken = await store.appToken(tokenHash, now().toISOString());
-    return appToken === null ? null : { kind: 'app', app: appToken.app, tokenHash, address };
+    return appToken === null ? null : { kind: 'app', app: appToken.app, by: appToken.by, tokenHash, address };
   }
 
   /** One attempt at a time per address and per account, so that guesses sent all at once count like guesses sent one by one. */
