@@ -33,7 +33,10 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
     appToken,
     sshKeyByFingerprint: async (fingerprint) => keys.get(fingerprint) ?? null,
     team: async (name) => teams.get(name) ?? null,
-    teams: async () => [...teams.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    teams: async (member) =>
+      [...teams.values()]
+        .filter(({ members }) => member === undefined || members.includes(member))
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
     teamsOf: async (email) =>
       [...teams.values()]
         .filter((team) => team.members.includes(email))
@@ -100,6 +103,12 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
       const expired = [...sessions.values()].filter((session) => session.expiresAt <= now);
       for (const session of expired) sessions.delete(session.tokenHash);
       return expired.length;
+    },
+    async deleteOldestSessions(email, kept) {
+      const own = [...sessions.values()].filter((session) => session.email === email);
+      const oldest = own.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1)).slice(kept);
+      for (const session of oldest) sessions.delete(session.tokenHash);
+      return oldest.length;
     },
     async insertSshKey(key) {
       const sameName = [...keys.values()].some((other) => other.email === key.email && other.name === key.name);

@@ -22,7 +22,7 @@ export const appTokenOperations: readonly Operation[] = [
     body: newToken,
     bodyInAnyCase: true,
     shape: 'appToken',
-    errors: ['input.invalid_json', 'app.invalid_name', 'app.not_found', 'access.denied', 'app.busy'],
+    errors: ['input.invalid_json', 'app.invalid_name', 'app.not_found', 'access.denied', 'app.busy', 'quota.exceeded'],
     handle: ({ useCases, caller }, { body }) =>
       useCases.appTokens.create(caller, {
         client: body.client || body.appName || body.app,

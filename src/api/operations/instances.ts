@@ -218,6 +218,7 @@ export const instanceOperations: readonly Operation[] = [
       'team.not_found',
       'provider.failed',
       'app.busy',
+      'quota.exceeded',
       'input.invalid_json',
     ],
     async handle({ useCases, caller }, { params: { service: name = '' }, body }) {

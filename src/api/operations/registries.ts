@@ -28,7 +28,7 @@ export const registryOperations: readonly Operation[] = [
     access: 'user',
     params,
     body: Type.Object({ team: optionalText, user: optionalText, password: optionalText }),
-    errors,
+    errors: [...errors, 'quota.exceeded'],
     handle: ({ useCases, caller }, { params: { host }, body: { team, user, password } }) =>
       useCases.registries.login(caller, { host, team: team ?? '', user, password }),
   }),

@@ -36,7 +36,7 @@ export const serviceOperations: readonly Operation[] = [
     path: '/services',
     access: 'user',
     rawBody: manifest,
-    errors: [...manifestErrors, 'service.name_taken'],
+    errors: [...manifestErrors, 'service.name_taken', 'quota.exceeded'],
     async handle({ useCases, caller }, { body }) {
       await useCases.services.create(caller, await readManifest(body, ''));
       return 'success';

@@ -27,7 +27,7 @@ export const teamOperations: readonly Operation[] = [
     path: '/teams',
     access: 'user',
     body: Type.Object({ name: optionalText }),
-    errors: ['input.invalid_json', 'team.invalid_name', 'team.name_taken'],
+    errors: ['input.invalid_json', 'team.invalid_name', 'team.name_taken', 'quota.exceeded'],
     handle: async ({ useCases, caller }, { body }) => {
       await useCases.teams.create(caller, body.name);
     },
@@ -63,7 +63,7 @@ export const teamOperations: readonly Operation[] = [
     path: '/teams/:team/:user',
     access: 'user',
     params: memberParams,
-    errors: ['team.not_found', 'access.denied', 'user.not_found', 'team.member_exists'],
+    errors: ['team.not_found', 'access.denied', 'user.not_found', 'team.member_exists', 'quota.exceeded'],
     handle: ({ useCases, caller }, { params: { team, user } }) => useCases.teams.addMember(caller, team, user),
   }),
   empty({

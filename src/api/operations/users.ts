@@ -167,7 +167,7 @@ export const userOperations: readonly Operation[] = [
     path: '/users/keys',
     access: 'user',
     body: Type.Object({ key: optionalText, name: optionalText, force: Type.Optional(Type.Boolean()) }),
-    errors: ['input.invalid_json', 'key.invalid', 'key.taken'],
+    errors: ['input.invalid_json', 'key.invalid', 'key.taken', 'quota.exceeded'],
     handle: async ({ useCases, caller }, { body }) => {
       await useCases.users.addKey(caller, { key: body.key, name: body.name, force: body.force });
     },

@@ -6,6 +6,7 @@ import type { AppReader, AppWriter } from '../apps/app-store.ts';
 import { demandApp } from '../demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import { hashToken, TOKEN_DIGITS } from '../users/sessions.ts';
 import { APP_TOKEN_DAYS, APP_TOKEN_VARIABLE, type AppToken, tokenId } from './app-token.ts';
 import type { AppTokenReader, AppTokenWriter } from './app-token-store.ts';
@@ -67,6 +68,10 @@ export function createAppTokens(deps: AppTokensDeps): AppTokens {
         const variable = { name: APP_TOKEN_VARIABLE, value: token, public: false, managedBy: '' };
         await store.transact(async (tx) => {
           await tx.deleteExpiredAppTokens(record.createdAt);
+          demandPlace((await tx.appTokens(name)).length, MOST.tokensOfApp, {
+            few: 'tokens of an app',
+            hint: `Revoke one that is not needed: tancho app token-list ${name}`,
+          });
           await tx.insertAppToken(record);
           if (isExported) await tx.setEnv(name, [variable]);
         });

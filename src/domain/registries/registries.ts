@@ -3,6 +3,7 @@ import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import type { Store } from '../store.ts';
 import type { Team } from '../teams/team.ts';
 import { checkLogin, checkRegistryHost, type RegistryLogin } from './registry-login.ts';
@@ -59,7 +60,16 @@ export function createRegistries({ store, act, now }: RegistriesDeps): Registrie
       const by = callerName(caller);
       const record: RegistryLogin = { host, team: given.team, ...login, by, createdAt: now().toISOString() };
       const options = { target: `registry:${host}`, detail: detailOf(given.team, login.user) };
-      await act(caller, 'registry.login', subject, options, () => store.transact((tx) => tx.putRegistryLogin(record)));
+      await act(caller, 'registry.login', subject, options, () =>
+        store.transact(async (tx) => {
+          const others = (await tx.registryLogins()).filter((one) => one.team === given.team && one.host !== host);
+          demandPlace(others.length, MOST.registryLoginsOfTeam, {
+            few: 'logins at registries of a team',
+            hint: 'Remove one that is not needed: tancho registry list',
+          });
+          await tx.putRegistryLogin(record);
+        }),
+      );
     },
 
     async logout(caller, given, team) {

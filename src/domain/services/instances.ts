@@ -5,6 +5,7 @@ import type { Act } from '../act.ts';
 import { checkDescription, demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { secretsOf } from './binding-secrets.ts';
@@ -127,7 +128,14 @@ export function createInstances(deps: InstancesDeps): Instances {
     await clearName(asked.name);
     const service = await demandService(store, asked.service);
     const instance = await withPlan(service, asked);
-    await store.transact((tx) => tx.insertInstance(instance));
+    await store.transact(async (tx) => {
+      const owned = (await tx.instances()).filter(({ teamOwner }) => teamOwner === instance.teamOwner);
+      demandPlace(owned.length, MOST.instancesOfTeam, {
+        few: 'instances of a team',
+        hint: `Remove one that the team ${instance.teamOwner} does not need: tancho instance list`,
+      });
+      await tx.insertInstance(instance);
+    });
     await orphans.during(instance.id, async () => {
       try {
         await provider.create(service, instance);

@@ -4,6 +4,7 @@ import type { Act } from '../act.ts';
 import { demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
@@ -94,7 +95,16 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
         createdAt,
       };
       await act(caller, 'service.create', {}, { target: `service:${id}`, detail: ownerTeams.join(' ') }, () =>
-        store.transact((tx) => tx.insertService(service)),
+        store.transact(async (tx) => {
+          const all = await tx.services();
+          for (const team of ownerTeams) {
+            demandPlace(all.filter((one) => one.ownerTeams.includes(team)).length, MOST.servicesOfTeam, {
+              few: 'services of a team',
+              hint: `Remove one that the team ${team} does not need: tancho service list`,
+            });
+          }
+          await tx.insertService(service);
+        }),
       );
       return service;
     },

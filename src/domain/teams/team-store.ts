@@ -3,8 +3,8 @@ import type { Team } from './team.ts';
 /** What must be remembered about teams. Readers answer null for what is missing. */
 export interface TeamReader {
   team(name: string): Promise<Team | null>;
-  /** All, sorted by name. */
-  teams(): Promise<Team[]>;
+  /** Sorted by name: all, or those that a user belongs to. */
+  teams(member?: string): Promise<Team[]>;
   /** Names of the teams a user belongs to, sorted. */
   teamsOf(email: string): Promise<string[]>;
 }

@@ -3,6 +3,7 @@ import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import type { AccountStore } from '../users/account-store.ts';
 import { userNotFound } from '../users/authentication.ts';
 import type { CallerCache } from '../users/caller-cache.ts';
@@ -40,10 +41,7 @@ export function createTeams(deps: TeamsDeps): Teams {
   return {
     async list(caller) {
       demand(caller, 'team.list');
-      if (caller.kind !== 'user' || caller.isAdmin) return store.teams();
-      const names = await store.teamsOf(caller.email);
-      const teams = await Promise.all(names.map((name) => store.team(name)));
-      return teams.filter((team) => team !== null);
+      return caller.kind === 'user' && !caller.isAdmin ? store.teams(caller.email) : store.teams();
     },
 
     async info(caller, name) {
@@ -60,7 +58,10 @@ export function createTeams(deps: TeamsDeps): Teams {
           createdAt: now().toISOString(),
           members: caller.kind === 'user' ? [caller.email] : [],
         };
-        await store.transact((tx) => tx.insertTeam(team));
+        await store.transact(async (tx) => {
+          if (caller.kind === 'user' && !caller.isAdmin) await demandPlaceIn(tx, caller.email);
+          await tx.insertTeam(team);
+        });
         callers.clear();
         return team;
       });
@@ -90,6 +91,7 @@ export function createTeams(deps: TeamsDeps): Teams {
         await store.transact(async (tx) => {
           if ((await tx.user(email)) === null) throw userNotFound();
           if ((await existing(tx, name)).members.includes(email)) throw memberExists(name, email);
+          await demandPlaceIn(tx, email);
           await tx.addMember(name, email);
         });
         callers.clear();
@@ -117,6 +119,13 @@ async function existing(store: TeamReader, name: string): Promise<Team> {
   if (team !== null) return team;
   throw new PlatformError('team.not_found', `Team "${name.slice(0, 63)}" not found.`, {
     hint: 'List the teams to see their names.',
+  });
+}
+
+async function demandPlaceIn(tx: TeamReader, email: string): Promise<void> {
+  demandPlace((await tx.teamsOf(email)).length, MOST.teamsOfUser, {
+    few: 'teams of a user',
+    hint: `Let ${email} leave a team that is not needed, or remove it: tancho team list`,
   });
 }
 

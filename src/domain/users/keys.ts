@@ -2,7 +2,8 @@
 import type { Act } from '../act.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
-import type { AccountStore, AccountWriter } from './account-store.ts';
+import type { AccountStore } from './account-store.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import { demandUser } from './demand-user.ts';
 import { type ParsedKey, parseSshKey } from './ssh-keys.ts';
 import type { SshKey } from './user.ts';
@@ -30,7 +31,13 @@ export function createKeys(deps: { store: AccountStore; act: Act; now: () => Dat
         return store.transact(async (tx) => {
           const own = await tx.sshKeys(email);
           const name = wanted ?? freeName(parsed, own);
-          if (input.force === true) await removeOthers(tx, own, { name, fingerprint: parsed.fingerprint });
+          const isReplaced = (old: SshKey): boolean => old.name === name || old.fingerprint === parsed.fingerprint;
+          const replaced = input.force === true ? own.filter(isReplaced) : [];
+          for (const { fingerprint } of replaced) await tx.deleteSshKey(email, fingerprint);
+          demandPlace(own.length - replaced.length, MOST.sshKeysOfUser, {
+            few: 'SSH keys of a user',
+            hint: 'Remove one that is not needed: tancho key list, tancho key remove <name>',
+          });
           const key: SshKey = { email, name, fingerprint: parsed.fingerprint, key: parsed.key, createdAt };
           await tx.insertSshKey(key);
           return key;
@@ -76,16 +83,6 @@ function freeName(parsed: ParsedKey, own: readonly SshKey[]): string {
   let n = own.length + 1;
   while (taken.has(`key-${n}`)) n += 1;
   return `key-${n}`;
-}
-
-async function removeOthers(
-  tx: AccountWriter,
-  own: readonly SshKey[],
-  key: Pick<SshKey, 'name' | 'fingerprint'>,
-): Promise<void> {
-  for (const old of own) {
-    if (old.name === key.name || old.fingerprint === key.fingerprint) await tx.deleteSshKey(old.email, old.fingerprint);
-  }
 }
 
 function matcher(input: { key?: unknown; name?: unknown }): (key: SshKey) => boolean {

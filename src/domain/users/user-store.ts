@@ -29,6 +29,8 @@ export interface UserWriter {
   /** All of the user but the one kept; '' keeps none. How many there were. */
   deleteSessionsOf(email: string, keptHash: string): Promise<number>;
   deleteExpiredSessions(now: string): Promise<number>;
+  /** All of the user but so many that were made last. How many there were. */
+  deleteOldestSessions(email: string, kept: number): Promise<number>;
   /** Throws PlatformError `key.taken` when the fingerprint is known or the user has a key of that name. */
   insertSshKey(key: SshKey): Promise<void>;
   /** By fingerprint; true when there was one. */

@@ -3,6 +3,7 @@ import { isLoopbackHost } from '../../lib/loopback-host.ts';
 import type { Act } from '../act.ts';
 import type { Caller, UserCaller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { MOST } from '../bounds.ts';
 import type { AccountStore } from './account-store.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
@@ -103,6 +104,7 @@ export function createUsers(deps: UsersDeps): Users {
           // A change of the password in the meantime has ended all sessions; this one must not come after it.
           if ((await tx.user(user.email))?.passwordHash !== user.passwordHash) throw wrongPassword();
           await tx.deleteExpiredSessions(session.createdAt);
+          await tx.deleteOldestSessions(user.email, MOST.sessionsOfUser - 1);
           await tx.insertSession(session);
         });
         return { token, isAdmin: user.isAdmin, expiresAt: session.expiresAt };

@@ -17,7 +17,8 @@ export function sessionReader({ db }: Scope): Pick<UserReader, 'session'> {
   };
 }
 
-type SessionWrites = 'insertSession' | 'deleteSession' | 'deleteSessionsOf' | 'deleteExpiredSessions';
+type SessionWrites =
+  'insertSession' | 'deleteSession' | 'deleteSessionsOf' | 'deleteExpiredSessions' | 'deleteOldestSessions';
 
 export function sessionWriter({ db }: Scope): Pick<UserWriter, SessionWrites> {
   return {
@@ -43,6 +44,15 @@ export function sessionWriter({ db }: Scope): Pick<UserWriter, SessionWrites> {
     },
     async deleteExpiredSessions(now) {
       const done = await db.deleteFrom('sessions').where('expires_at', '<=', now).executeTakeFirst();
+      return Number(done.numDeletedRows);
+    },
+    async deleteOldestSessions(email, kept) {
+      const newest = db.selectFrom('sessions').select('token_hash').where('email', '=', email);
+      const done = await db
+        .deleteFrom('sessions')
+        .where('email', '=', email)
+        .where('token_hash', 'not in', newest.orderBy('created_at', 'desc').orderBy('token_hash').limit(kept))
+        .executeTakeFirst();
       return Number(done.numDeletedRows);
     },
   };

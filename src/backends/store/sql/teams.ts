@@ -17,8 +17,10 @@ export function teamReader({ db }: Scope): TeamReader {
     async team(name) {
       return fromRows(await rows().where('teams.name', '=', name).execute())[0] ?? null;
     },
-    async teams() {
-      return fromRows(await rows().execute());
+    async teams(member) {
+      if (member === undefined) return fromRows(await rows().execute());
+      const own = db.selectFrom('team_members').select('team').where('email', '=', member);
+      return fromRows(await rows().where('teams.name', 'in', own).execute());
     },
     async teamsOf(email) {
       const found = await db

@@ -16,6 +16,10 @@ export const teamCases: StoreCases = {
       team('empty'),
       team('red', 'ann@example.com'),
     ]);
+    expect(await store.teams('bob@example.com')).toEqual([
+      team('amber', 'ann@example.com', 'bob@example.com'),
+      team('blue', 'bob@example.com'),
+    ]);
     expect(await store.teamsOf('bob@example.com')).toEqual(['amber', 'blue']);
     expect(await store.teamsOf('eve@example.com')).toEqual([]);
   },

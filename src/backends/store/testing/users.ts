@@ -90,6 +90,19 @@ export const userCases: StoreCases = {
     expect(await store.session('young', AT)).not.toBeNull();
   },
 
+  'ends the oldest sessions of a user, but so many': async (store) => {
+    await populate(store);
+    await store.transact(async (tx) => {
+      for (const day of ['1', '3', '2'])
+        await tx.insertSession(session(day, { createdAt: `2026-01-0${day}T00:00:00.000Z` }));
+      await tx.insertSession(session('bobs', { email: 'bob@example.com' }));
+    });
+    expect(await store.transact((tx) => tx.deleteOldestSessions('ann@example.com', 2))).toBe(1);
+    expect(await store.transact((tx) => tx.deleteOldestSessions('ann@example.com', 2))).toBe(0);
+    expect(await store.session('1', AT)).toBeNull();
+    for (const kept of ['2', '3', 'bobs']) expect(await store.session(kept, AT)).not.toBeNull();
+  },
+
   'finds SSH keys by user and by fingerprint': async (store) => {
     await populate(store);
     await store.transact(async (tx) => {
