@@ -270,6 +270,10 @@ describe('sizes', () => {
     ]);
     const { problems } = await world.useCases.apps.info(ANN, 'shop');
     expect(problems.join()).toMatch(/The volume a is read-only for units: it holds .* tancho volume update a --size/);
+    sizes.set('shop/a', null);
+    await world.parts.volumeWatch.look();
+    expect([...restricted]).toEqual(['shop/a']);
+    expect((await world.useCases.apps.info(ANN, 'shop')).problems).toEqual(problems);
     sizes.set('shop/a', 99);
     await world.parts.volumeWatch.look();
     expect([...restricted]).toEqual([]);

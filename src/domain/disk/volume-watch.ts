@@ -89,14 +89,17 @@ export class VolumeWatch {
         if (signal?.aborted === true) return headroom;
         if (volume.state !== 'ready') continue;
         await volumeHost.hold(volume, volume.maxBytes);
-        const bytes = volume.maxBytes === 0 ? null : await volumeHost.size(volume);
-        if (volume.maxBytes > 0 && bytes !== null) {
-          const text = await this.#judge(volume, bytes);
-          if (text !== null) full.set(keyOf(volume), text);
-          const left = volume.maxBytes * TOO_MUCH - bytes;
-          // What is read only grows no more.
-          if (left > 0) headroom = Math.min(headroom, left);
-        } else await this.#free(volume);
+        if (volume.maxBytes === 0) {
+          await this.#free(volume);
+          continue;
+        }
+        const bytes = await volumeHost.size(volume);
+        // Of one that cannot be counted in time it stays as it was.
+        const text = bytes === null ? this.#full.get(keyOf(volume)) : await this.#judge(volume, bytes);
+        if (text != null) full.set(keyOf(volume), text);
+        const left = volume.maxBytes * TOO_MUCH - (bytes ?? Infinity);
+        // What is read only grows no more.
+        if (left > 0) headroom = Math.min(headroom, left);
       }
       this.#full = full;
     } catch (error) {

@@ -18,7 +18,7 @@ export interface VolumeHost {
   restrict(volume: VolumeName, isReadOnly: boolean): Promise<void>;
   /** Whether restrict() says so. */
   isRestricted(volume: VolumeName): Promise<boolean>;
-  /** Bytes that the files in it hold; null where that cannot be said in time. A missing one holds 0. */
+  /** Bytes that the files in it hold, each as a small one at least; null where that cannot be said in time. A missing one holds 0. */
   size(volume: VolumeName): Promise<number | null>;
   /** Removes the directory with all that is in it; nothing of it can be seen from the first moment on. Idempotent. */
   remove(volume: VolumeName): Promise<void>;

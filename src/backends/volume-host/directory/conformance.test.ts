@@ -34,3 +34,15 @@ it('a volume is its own app to enter, and a removal that was cut off is carried 
     await rm(root, { recursive: true, force: true });
   }
 });
+
+it('holds no more files than small ones of its size, however empty they are', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'tancho-volumes-'));
+  try {
+    const host = await createDirectoryVolumes({ root, sandbox: NOBODY });
+    await host.create({ app: 'shop', name: 'data' });
+    for (let file = 0; file < 300; file += 1) await writeFile(join(root, 'shop', 'data', `${file}`), '');
+    expect(await host.size({ app: 'shop', name: 'data' })).toBeGreaterThanOrEqual(300 * 4096);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+});

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { restrictionPath, type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
-import { diskUsage } from '../../../lib/disk-usage.ts';
+import { diskUsage, filesIn } from '../../../lib/disk-usage.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
@@ -57,7 +57,11 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
         () => true,
         () => false,
       ),
-    size: (volume) => diskUsage(place(volume)),
+    async size(volume) {
+      const [bytes, files] = [await diskUsage(place(volume)), await filesIn(place(volume))];
+      // As the kernel keeps them, where it does: many empty files take no bytes, and all room for those of others.
+      return bytes === null || files === null ? null : Math.max(bytes, files * BYTES_PER_FILE);
+    },
     async remove(volume) {
       held.delete(place(volume));
       await rm(restriction(volume), { force: true });

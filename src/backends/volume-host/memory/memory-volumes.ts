@@ -2,8 +2,8 @@
 import { type VolumeHost, volumePath } from '../../../domain/volumes/volume-host.ts';
 
 export class MemoryVolumes implements VolumeHost {
-  /** `<app>/<name>` -> bytes, as a test says. */
-  readonly sizes = new Map<string, number>();
+  /** `<app>/<name>` -> bytes, as a test says; null: they cannot be counted in time. */
+  readonly sizes = new Map<string, number | null>();
 
   async create(volume: Parameters<VolumeHost['create']>[0]): Promise<void> {
     this.sizes.set(volumePath(volume), this.sizes.get(volumePath(volume)) ?? 0);
@@ -29,7 +29,8 @@ export class MemoryVolumes implements VolumeHost {
   }
 
   async size(volume: Parameters<VolumeHost['size']>[0]): Promise<number | null> {
-    return this.sizes.get(volumePath(volume)) ?? 0;
+    const bytes = this.sizes.get(volumePath(volume));
+    return bytes === undefined ? 0 : bytes;
   }
 
   async remove(volume: Parameters<VolumeHost['remove']>[0]): Promise<void> {
