@@ -1,5 +1,6 @@
 /** Checks that every operation gets, made from the server's own OpenAPI document, so that none is forgotten. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ALL_ROUNDS } from '../support/rounds.ts';
 import { SLOW } from '../support/slow.ts';
 import { type Described, idOf, type Schema } from './document.ts';
 import { exampleBody, examplePath, makeExamples } from './examples.ts';
@@ -9,9 +10,9 @@ import { type ApiAnswer, ask, EXPECTED, login, somebody, type Target, VARIANT_NA
 const ANY_WORD = '/apps/{app}/{team}';
 const ENORMOUS = '1000000000';
 
-/** What does not depend on the operation: all forms of it for each where there is time, else one after the other. */
+/** What does not depend on the operation: one form after the other, in all rounds each of them for each operation. */
 const inTurn = <T>(forms: readonly T[], index: number): readonly T[] =>
-  SLOW ? forms : forms.slice(index % forms.length, (index % forms.length) + 1);
+  ALL_ROUNDS ? forms : forms.slice(index % forms.length, (index % forms.length) + 1);
 
 const TOKENS = ['bearer garbage', 'garbage', 'a b c', 'bearer ', `bearer ${'f'.repeat(3_000)}`];
 const MALFORMED = ['{"a":', '[1,', '{"a":1}}'];

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OpenTarget, openTarget } from './open-target.ts';
 import { type ApiAnswer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
+import { rounds } from '../support/rounds.ts';
 
-const RUNS = 80;
+const RUNS = rounds(20, 80);
 vi.setConfig({ testTimeout: 30_000 + RUNS * 300 });
 
 let open: OpenTarget;

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeveloper } from '../support/developer.ts';
 import { createIdentity, createWorkTree, nodeApp, sshUrl, type WorkTree } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { request } from '../support/world.ts';
 
-const SWAPS = 200;
+const SWAPS = rounds(40, 200);
 
 const { world, token, createApp, createTree, dispose } = await startDeveloper();
 

@@ -8,12 +8,13 @@ import { AcmeServer } from '../support/acme-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { allowPush, createIdentity, createWorkTree, nodeApp, sshUrl } from '../support/git.ts';
 import { type Pebble, startPebble, WITHOUT_PEBBLE } from '../support/pebble.ts';
+import { rounds } from '../support/rounds.ts';
 import { skipFor } from '../support/skips.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const DOMAIN = 'apps.example.com';
-const APPS = 1_000;
+const APPS = rounds(100, 1_000);
 /** Requests at one time. */
 const AT_ONCE = 8;
 const closers: (() => Promise<unknown>)[] = [];

@@ -11,11 +11,12 @@ import {
   type WorkTree,
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { edgePid, run, startWorld, type World } from '../support/world.ts';
 
 /** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
-const ROUNDS = 20;
+const ROUNDS = rounds(6, 20);
 
 let world: World;
 let ann: Identity;

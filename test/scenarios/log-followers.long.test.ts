@@ -7,6 +7,7 @@ import http from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { archive, deployArchive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -15,11 +16,11 @@ const SLOW = 10;
 const SILENT = 10;
 /** One may follow so many at one time. */
 const EACH = 40;
-const LINES = 10_000;
+const LINES = rounds(3_000, 10_000);
 /** Of the other app, in which nobody is interested. */
-const FULL_LINES = 200_000;
+const FULL_LINES = rounds(60_000, 200_000);
 const WAIT_MS = 300_000;
-/** Of 2.4 GB that are sent, with the thread that reads what much is printed of. */
+/** Of up to 2.4 GB that are sent, with the thread that reads what much is printed of. */
 const MOST_GROWTH_MB = 150;
 const SLOW_BYTES = 32 * 1024;
 const SLOW_MS = 100;

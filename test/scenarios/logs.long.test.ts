@@ -1,14 +1,15 @@
 /** Twenty units number their lines while control is killed again and again: each number is in the log once, or in a gap that says so. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
+import { rounds } from '../support/rounds.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const UNITS = 20;
-const LINES = 10_000;
+const LINES = rounds(4_000, 10_000);
 const KILLS = 4;
 /** Stored between two kills. */
-const BETWEEN = 20_000;
+const BETWEEN = rounds(8_000, 20_000);
 const LONG_BYTES = 1_000_000;
 const WAIT_MS = 180_000;
 

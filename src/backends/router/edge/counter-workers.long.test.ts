@@ -12,12 +12,13 @@ import {
   type Incident,
   REQUESTS_PER_ROLLOUT,
 } from '../../../../test/support/counted-rollouts.ts';
+import { rounds } from '../../../../test/support/rounds.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { Route } from '../../../domain/routes/router.ts';
 import type { AdoptingRouter } from './edge-router.ts';
 import { EdgeWorld } from './edge-world.ts';
 
-const ROLLOUTS = 200;
+const ROLLOUTS = rounds(50, 200);
 /** An edge waits longer before each further worker that it starts: after so many rollouts another one begins. */
 const ROLLOUTS_PER_EDGE = 50;
 const WORKERS = 2;
