@@ -4,6 +4,7 @@ import { ALL_ROUNDS } from '../support/rounds.ts';
 import { SLOW } from '../support/slow.ts';
 import { type Described, idOf, type Schema } from './document.ts';
 import { exampleBody, examplePath, makeExamples } from './examples.ts';
+import type { VariantName } from './recorder.ts';
 import { type ApiAnswer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
 /** Its last part may be any word, so it makes no path of one that no other operation has. */
@@ -21,8 +22,8 @@ const LABELS = ['garbage', 'text/xml', 'application/x-www-form-urlencoded', ';;'
 /** The union has every operation; where there is time, all are asked under each prefix. */
 const VARIANTS = SLOW ? VARIANT_NAMES : (['union'] as const);
 
-export function generatedChecks(getTarget: () => Target): void {
-  describe.each(VARIANTS)('every operation of %s', (variant) => {
+export function generatedChecks(getTarget: () => Target, variants: readonly VariantName[] = VARIANTS): void {
+  describe.each(variants)('every operation of %s', (variant) => {
     let target: Target;
     let token: string;
     let operations: readonly Described[];

@@ -38,7 +38,8 @@ describe(database === null ? 'on SQLite' : 'on PostgreSQL', () => {
   });
 
   const getTarget = (): Target => target;
-  generatedChecks(getTarget);
+  // What is before a path is the same for every store: the other variants are asked in memory.
+  generatedChecks(getTarget, ['union']);
   for (const contract of CONTRACT) contract(getTarget);
   coverageChecks(getTarget);
 });
