@@ -211,7 +211,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
   });
 
   it('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
-    const rounds = SLOW ? 10 : 2;
+    const rounds = SLOW ? 4 : 2;
     for (let round = 1; round <= rounds; round += 1) {
       const victim = await start(sandbox, `victim${round}`, 'victim');
       expect(await connects(process.geteuid?.() ?? 0, victim.address, 80)).toBe('reached');
