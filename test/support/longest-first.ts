@@ -16,23 +16,6 @@ const IN_CLUSTER = [
   'test/cluster/apps.test.ts',
 ];
 
-/** Run with TANCHO_TEST_SLOW=1 only. */
-const MINUTES = [
-  'test/dashboard/screens.long.test.ts',
-  'test/dashboard/error-states.long.test.ts',
-  'test/corpus/hints-quick.long.test.ts',
-  'test/corpus/pushed-others.long.test.ts',
-  'test/corpus/hints-languages.long.test.ts',
-  'test/corpus/hints-packages.long.test.ts',
-  'test/corpus/pushed-python.long.test.ts',
-  'test/corpus/pushed-node.long.test.ts',
-  'test/neighbours/greedy.long.test.ts',
-  'test/scenarios/mixed-load.long.test.ts',
-  'test/neighbours/fast-writer.long.test.ts',
-  'test/neighbours/pairs.long.test.ts',
-  'test/scenarios/upgrade.long.test.ts',
-];
-
 const HEAVY = [
   'src/backends/provisioner/process/process-provisioner.test.ts',
   'test/corpus/pushed.test.ts',
@@ -76,18 +59,32 @@ const HEAVY = [
   'test/domain/provider-sequences.test.ts',
 ];
 
-/** More than a minute each. */
+/** Run with TANCHO_TEST_SLOW=1 only: about a minute each, or two. */
 const LONG = [
+  'test/corpus/pushed-node.long.test.ts',
+  'test/corpus/pushed-others.long.test.ts',
   'test/scenarios/contract.long.test.ts',
-  'test/scenarios/fuzz.long.test.ts',
-  'test/scenarios/certificates.long.test.ts',
+  'test/corpus/hints-languages.long.test.ts',
+  'test/corpus/hints-quick.long.test.ts',
+  'test/dashboard/screens.long.test.ts',
   'test/dashboard/begin.long.test.ts',
-  'test/dashboard/long-log.long.test.ts',
-  'test/scenarios/crash.long.test.ts',
+  'test/neighbours/fast-writer.long.test.ts',
+  'test/neighbours/greedy.long.test.ts',
+  'test/scenarios/upgrade.long.test.ts',
+  'test/corpus/pushed-python.long.test.ts',
+  'test/scenarios/certificates.long.test.ts',
   'test/neighbours/rootless-strangers.long.test.ts',
-  'src/backends/router/edge/counter-workers.long.test.ts',
+  'test/scenarios/backup.long.test.ts',
+  'test/scenarios/mixed-load.long.test.ts',
+  'test/scenarios/platforms.long.test.ts',
   'test/scenarios/moving-state.long.test.ts',
+  'test/dashboard/canaries.long.test.ts',
+  'test/scenarios/crash.long.test.ts',
   'src/sandbox/unified-groups.long.test.ts',
+  'test/dashboard/long-log.long.test.ts',
+  'test/scenarios/fuzz.long.test.ts',
+  'test/neighbours/pairs.long.test.ts',
+  'test/corpus/hints-packages.long.test.ts',
 ];
 
 const LAST = [
@@ -108,7 +105,7 @@ const AFTER_HEAVY = 1.999;
 const AFTER_LONG = 2.999;
 
 /** In their order; what is named nowhere comes after HEAVY, or, of what takes long, after LONG. */
-const NAMED = [IN_CLUSTER, HEAVY, [...MINUTES, ...LONG], LAST];
+const NAMED = [IN_CLUSTER, HEAVY, LONG, LAST];
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
