@@ -209,11 +209,14 @@ async function tidy(deps: RecoveryDeps, found: Found, signal: AbortSignal): Prom
     if (!signal.aborted) await bestEffort(logger, what, work);
   };
   const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  const apps = await store.apps();
-  // Beside all else, which may take minutes: until then requests go where units are no more.
-  const listed = Promise.race([deps.provisioner.listed?.(), left]);
-  const moved = listed.then(() => attempt('finding units that have moved', () => findMoved(deps)));
-  for (const app of apps) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
+  const disordered: App[] = [];
+  for (const app of await store.apps()) if (!(await isInOrder(deps, app))) disordered.push(app);
+  // Not sooner, for a long list is much to read, and the start is over by now; and beside what may take minutes: requests go where units are no more.
+  const moved = attempt('finding units that have moved', async () => {
+    await Promise.race([deps.provisioner.listed?.(), left]);
+    if (!signal.aborted) await findMoved(deps);
+  });
+  for (const app of disordered) await attempt(`putting ${app.name} in order`, () => putInOrder(deps, app));
   for (const unit of found.leftover) await attempt('retiring a unit', () => units.retire(unit));
   await attempt('removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
   await atMost(LISTED_MS, moved);
@@ -224,10 +227,16 @@ async function tidy(deps: RecoveryDeps, found: Found, signal: AbortSignal): Prom
   }
 }
 
+/** False, too, where nobody knows. */
+async function isInOrder({ gitHost, logger }: RecoveryDeps, { name, removing }: App): Promise<boolean> {
+  let exists = false;
+  await bestEffort(logger, `looking after ${name}`, async () => void (exists = await gitHost.exists(name)));
+  return !removing && exists;
+}
+
 /** With the app's lease, because the doors are open by now. */
-async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<void> {
+async function putInOrder(deps: RecoveryDeps, { name }: App): Promise<void> {
   const { store, gitHost, removal, leases } = deps;
-  if (!removing && (await gitHost.exists(name))) return;
   await leases.hold(`app:${name}`, { waitMs: LEASE_WAIT_MS, holder: 'the start of the platform' }, async () => {
     const app = await store.app(name);
     if (app?.removing === true) await removal.remove(name);

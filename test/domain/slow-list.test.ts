@@ -61,6 +61,8 @@ async function comeBackAt(podIP: string): Promise<void> {
 }
 
 it('what has come back elsewhere meanwhile has its requests there, without a table that has them nowhere, whatever else there is to do', async () => {
+  await world.createApp('lost');
+  await world.machine.gitHost.remove('lost');
   world.crash();
   await comeBackAt('127.9.8.7');
   const listing = Promise.withResolvers<void>();
@@ -72,7 +74,7 @@ it('what has come back elsewhere meanwhile has its requests there, without a tab
   world = await world.machine.start({
     prepare(faults) {
       faults.on('router.apply', ([table]) => void tables.push(targetsIn(table as RouteTable)));
-      faults.on('gitHost.exists', () => tidying.promise);
+      faults.on('gitHost.create', () => tidying.promise);
     },
   });
   listing.resolve();
