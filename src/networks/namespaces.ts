@@ -12,6 +12,7 @@ import {
   UPLINK,
 } from './address-plan.ts';
 import type { KernelRoute } from './range-claims.ts';
+import { anew } from './nft-text.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
 import { unitFlowRules } from './unit-rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
@@ -224,6 +225,11 @@ export class Namespaces {
   /** Gives nft rules to a namespace, to the machine's own for null. */
   async filter(namespace: string | null, rules: string): Promise<void> {
     await runTool([...this.#inside(namespace), this.tools.nft, '-f', '-'], rules);
+  }
+
+  /** As filter(), for rules that keep what of their table is there. Where that is another one, of another version of this program, it is made anew. */
+  async renew(namespace: string, rules: string): Promise<void> {
+    await this.filter(namespace, rules).catch(() => this.filter(namespace, anew(rules)));
   }
 
   /** Of one that is there already they are left as they are: they count. A kernel that cannot count so has its networks all the same. */

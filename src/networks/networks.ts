@@ -355,7 +355,7 @@ export class Networks {
     const doors = this.#notes.all().flatMap((note) => this.#doorOf(note));
     const machine = this.#machine?.rules(this.#plan, rules, doors) ?? machineRules(this.#plan, rules);
     await Promise.all([
-      this.#namespaces.filter(this.#plan.gateway, gatewayRules(this.#plan, rules)),
+      this.#namespaces.renew(this.#plan.gateway, gatewayRules(this.#plan, rules)),
       machine === this.#machineRules ? null : this.#namespaces.filter(null, machine),
     ]);
     this.#machineRules = machine;

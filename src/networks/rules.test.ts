@@ -19,19 +19,33 @@ function unit(index: number, tenant: string) {
   return { address, link, since: index, tenant, endpoints: [], local: [] };
 }
 
-/** The lines of one chain, set or map. */
+/** The lines of one chain, set or map, as it is to be in the end. */
 function part(rules: string, header: string): string[] {
-  const [, body = ''] = new RegExp(`  ${header} \\{\n([^]*?)\n  \\}`).exec(rules) ?? [];
+  const table = rules.slice(rules.lastIndexOf('table ip '));
+  const [, body = ''] = new RegExp(`  ${header} \\{\n([^]*?)\n  \\}`).exec(table) ?? [];
   return body.split('\n').map((line) => line.trim());
 }
 
-it('replaces each table whole, in one transaction', () => {
+it('replaces the tables of the machine and of units whole, in one transaction', () => {
   const { address } = unitPlace(PLAN, 64);
-  for (const rules of [gatewayRules(PLAN, NONE), machineRules(PLAN, NONE), unitRules(PLAN, address, [])]) {
+  for (const rules of [machineRules(PLAN, NONE), unitRules(PLAN, address, [])]) {
     const [first = '', second, third] = rules.split('\n');
     expect([second, third]).toEqual([`delete ${first}`, `${first} {`]);
   }
   expect(machineRules(PLAN, NONE)).toContain('table ip tancho_0a1b2c3d {');
+});
+
+it('keeps the table of the gateway, for whoever is being judged by it, and all that is in it is new', () => {
+  const rules = gatewayRules(PLAN, { ...NONE, units: [unit(64, 'shop')] });
+  expect(rules).not.toContain('delete');
+  const [declared = '', changes = ''] = rules.split(/^\}$/m);
+  expect(declared).not.toContain('100.64.16.64');
+  expect(declared).toContain('  map tenants {\n    type ipv4_addr : verdict\n  }');
+  expect(declared).toContain('  chain forward {\n    type filter hook forward priority filter; policy drop\n  }');
+  const sets = [...declared.matchAll(/^  ((?:set|map) )(\w+)/gm)].map(
+    ([, kind = '', name = '']) => `${kind}ip tancho ${name}`,
+  );
+  expect(changes.match(/^flush .*$/gm)).toEqual(['table ip tancho', ...sets].map((what) => `flush ${what}`));
 });
 
 it('lets the units of a tenant reach each other', () => {

@@ -4,6 +4,7 @@
  * network has some, too (unit-rules.ts).
  */
 import { type AddressPlan, UPLINK } from './address-plan.ts';
+import { chain, map, NETWORKS, renewed, set, whole } from './nft-text.ts';
 
 /** Of transport protocol and port at one address. */
 export interface TransportEndpoint {
@@ -67,38 +68,6 @@ const LINK_PORT = 80;
 /** Mark of packets that are sent on from the platform's own address. */
 const AS_PLATFORM = 1;
 
-/** Replaces a table as a whole, in one transaction. */
-export function whole(name: string, parts: readonly string[]): string {
-  return [`table ip ${name}`, `delete table ip ${name}`, `table ip ${name} {`, ...parts, '}', ''].join('\n');
-}
-
-/** Flags of a set of networks that may overlap. */
-const NETWORKS = ['flags interval', 'auto-merge'];
-
-function set(name: string, type: string, elements: readonly string[], flags: readonly string[] = []): string {
-  return listed('set', name, type, elements, flags);
-}
-
-function map(name: string, type: string, elements: readonly string[]): string {
-  return listed('map', name, type, elements, []);
-}
-
-function listed(
-  kind: 'set' | 'map',
-  name: string,
-  type: string,
-  elements: readonly string[],
-  flags: readonly string[],
-): string {
-  const lines = [`type ${type}`, ...flags];
-  if (elements.length > 0) lines.push(`elements = { ${[...new Set(elements)].join(', ')} }`);
-  return [`  ${kind} ${name} {`, ...lines.map((line) => `    ${line}`), '  }'].join('\n');
-}
-
-export function chain(name: string, rules: readonly string[]): string {
-  return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }'].join('\n');
-}
-
 export const REFUSED = 'reject with icmp type admin-prohibited';
 
 /** In the gateway and in units, for what counts. */
@@ -152,7 +121,7 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     return chain(name, [`ip daddr { ${unique(addresses)} } accept`, ...accepted]);
   });
   const resolvers = home.resolvers.flatMap((address) => [`${address} . tcp . ${DNS}`, `${address} . udp . ${DNS}`]);
-  return whole(TABLE, [
+  return renewed(TABLE, [
     set(
       'owners',
       'ipv4_addr . mark',

@@ -4,7 +4,8 @@
  * translated so, in memory that no control group is charged for; everything else stays out of it.
  */
 import { type AddressPlan, DIRECT_LINK, UNIT_LINK } from './address-plan.ts';
-import { chain, FLOWS_TABLE, MOST_FLOWS, REFUSED, TABLE, whole } from './rules.ts';
+import { chain, whole } from './nft-text.ts';
+import { FLOWS_TABLE, MOST_FLOWS, REFUSED, TABLE } from './rules.ts';
 
 /** Connections to `from`, a loopback address, go to the machine's own loopback by way of `standIn`. */
 export interface Forward {

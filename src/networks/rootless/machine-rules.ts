@@ -3,7 +3,8 @@
  * it, so callers from it are not distinguished.
  */
 import { addressAt, type AddressPlan, OUTSIDE } from '../address-plan.ts';
-import { chain, type HomeRules, REFUSED, whole } from '../rules.ts';
+import { chain, whole } from '../nft-text.ts';
+import { type HomeRules, REFUSED } from '../rules.ts';
 
 /** Connections to a door reach one port of one unit. */
 export interface UnitDoor {
