@@ -74,6 +74,7 @@ describe('the manifests', () => {
     [['install', 'kubernetes'], '--image'],
     [['install', 'kubernetes', '--image', 'x'], '--database'],
     [['install', 'kubernetes', '--image', 'x', '--database', 'postgres://x'], '--from'],
+    [[...ARGS, '--from', '10.1.0.0/16,10.2.0.0/16'], '--from'],
     [[...ARGS, '--servers', '0'], '--servers'],
     [[...ARGS, '--set', 'PATH=/'], '--set'],
     [[...ARGS, '--service', 'Other'], '--service'],

@@ -1,6 +1,7 @@
 /** `tancho install kubernetes`: manifests to print, to apply, and to take away again. */
 import { join } from 'node:path';
 import { homedir } from 'node:os';
+import { blockOf } from '../../lib/ipv4.ts';
 import { newKeyLine } from '../../lib/seal.ts';
 import type { Cli } from '../cli.ts';
 import { CliError, UsageError } from '../errors.ts';
@@ -125,6 +126,11 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
   if (!database.startsWith('postgres'))
     throw new UsageError('Several servers need a PostgreSQL: --database postgres://...');
   if (flags.from === undefined) throw new UsageError('Say from which network edges reach apps: --from 10.42.0.0/16.');
+  const wrong = flags.from.find((network) => blockOf(network) === null);
+  if (wrong !== undefined)
+    throw new UsageError(
+      `--from is a network of IPv4, such as 10.42.0.0/16, once for each; it is not ${JSON.stringify(wrong)}.`,
+    );
   const servers = Number(flags.servers);
   if (!Number.isInteger(servers) || servers < 1 || servers > 100)
     throw new UsageError('--servers is a number from 1 to 100.');
