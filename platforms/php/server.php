@@ -87,6 +87,10 @@ file_put_contents("$home/nginx.conf", <<<CONF
       fastcgi_temp_path $home/fastcgi;
       uwsgi_temp_path $home/uwsgi;
       scgi_temp_path $home/scgi;
+      # What visitors asked for, which apps make whole addresses of; only the edge of the platform says it.
+      map \$http_x_forwarded_proto \$visitor_scheme { default \$scheme; "https" https; }
+      map \$http_x_forwarded_proto \$visitor_https { default ""; "https" on; }
+      map \$http_x_forwarded_port \$visitor_port { default \$server_port; ~^[0-9]+$ \$http_x_forwarded_port; }
       server {
         listen 0.0.0.0:$port;
         server_name _;
@@ -118,11 +122,12 @@ file_put_contents("$home/nginx.conf", <<<CONF
           fastcgi_param DOCUMENT_URI \$document_uri;
           fastcgi_param DOCUMENT_ROOT \$document_root;
           fastcgi_param SERVER_PROTOCOL \$server_protocol;
-          fastcgi_param REQUEST_SCHEME \$scheme;
+          fastcgi_param REQUEST_SCHEME \$visitor_scheme;
+          fastcgi_param HTTPS \$visitor_https if_not_empty;
           fastcgi_param REMOTE_ADDR \$remote_addr;
           fastcgi_param REMOTE_PORT \$remote_port;
           fastcgi_param SERVER_ADDR \$server_addr;
-          fastcgi_param SERVER_PORT \$server_port;
+          fastcgi_param SERVER_PORT \$visitor_port;
           fastcgi_param SERVER_NAME \$host;
           fastcgi_param REDIRECT_STATUS 200;
           fastcgi_param HTTP_PROXY "";
