@@ -17,8 +17,9 @@ it('of a process that begins anew the young generation is bounded from its first
   takeLessMemory(begun);
   const young = (args: readonly string[]): number =>
     Number(execFileSync(process.execPath, [...args, '-e', BUSY], { env: begun.env, encoding: 'utf8' }));
-  expect(young([])).toBeGreaterThan(8);
-  expect(young(begun.execArgv)).toBeLessThanOrEqual(8);
+  // 64 and 8 MB, and some pages more while a collection moves what is young.
+  expect(young([])).toBeGreaterThan(16);
+  expect(young(begun.execArgv)).toBeLessThan(16);
 });
 
 it('once is enough, and what an operator has set stays', () => {

@@ -33,21 +33,28 @@ export class KnownGroups<T> {
   readonly #make: (text: string) => readonly T[];
   /** Of the file, when all was read last; null: nobody knows. For whoever reads it. */
   version: number | null = null;
-  /** By name. */
+  /** All there are, by name. */
   #known = new Map<string, Known<T>>();
+  /** Those that were read by themselves and are not, or not so, among all; until all are read again. */
+  readonly #others = new Map<string, Known<T>>();
 
   constructor(make: (text: string) => readonly T[]) {
     this.#make = make;
   }
 
-  /** In the order of the groups, which may be some only, or seen by a transaction that is undone: none is remembered. */
+  /** In the order of the groups, which may be some only, or seen by a transaction that is undone: they say nothing of all. */
   of(groups: readonly GroupText[]): T[] {
-    return groups.flatMap((group) => this.#madeOf(group).made);
+    return groups.flatMap((group) => {
+      const known = this.#madeOf(group);
+      if (known !== this.#known.get(group.name)) this.#others.set(group.name, known);
+      return known.made;
+    });
   }
 
   /** The same of all groups there are. */
   all(groups: readonly GroupText[]): T[] {
     this.#known = new Map(groups.map((group) => [group.name, this.#madeOf(group)]));
+    this.#others.clear();
     return this.#inOrder();
   }
 
@@ -60,13 +67,14 @@ export class KnownGroups<T> {
       if (known === undefined) this.#known.delete(name);
       else this.#known.set(name, known);
     }
+    this.#others.clear();
     if (isNew) this.#known = new Map([...this.#known].sort(([one], [other]) => (one < other ? -1 : 1)));
     return this.#inOrder();
   }
 
   #madeOf({ name, text }: GroupText): Known<T> {
-    const known = this.#known.get(name);
-    return known?.text === text ? known : { text, made: this.#make(text) };
+    const known = [this.#known.get(name), this.#others.get(name)].find((one) => one?.text === text);
+    return known ?? { text, made: this.#make(text) };
   }
 
   #inOrder(): T[] {
