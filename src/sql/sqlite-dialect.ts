@@ -87,7 +87,7 @@ class SqliteDriver implements Driver {
   }
 }
 
-/** What one query, or one transaction, is run with. */
+/** What one query, or one transaction, is run with. From its first change on it has the writer for itself, until it is released. */
 class SqliteConnection implements DatabaseConnection {
   readonly #writer: Statements;
   readonly #reader: Statements;
@@ -114,14 +114,9 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const values = sqliteValues(query.parameters);
-    if (this.#hasTurn) return this.#writer.run<R>(query.sql, values);
-    if (READS.test(query.sql)) return this.#reader.run<R>(query.sql, values);
+    if (!this.#hasTurn && READS.test(query.sql)) return this.#reader.run<R>(query.sql, values);
     await this.takeTurn();
-    try {
-      return await this.#writer.run<R>(query.sql, values);
-    } finally {
-      this.endTurn();
-    }
+    return this.#writer.run<R>(query.sql, values);
   }
 
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {

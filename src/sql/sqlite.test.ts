@@ -130,6 +130,19 @@ describe('SQLite', () => {
     await close();
   });
 
+  test('has one connection read what it changes itself, and nobody change anything in between', async () => {
+    const { db, close } = await openDatabase<Tables>({ kind: 'sqlite', file: file(), synchronous: 'FULL' }, SILENT);
+    await sql.raw('create temp table noted (name text)').execute(db);
+    const note = (name: string, by = db) => sql`insert into noted values (${name})`.execute(by);
+    await db.connection().execute(async (own) => {
+      await note('own', own);
+      void note('other');
+      await new Promise((resolve) => setImmediate(resolve));
+      expect((await sql`select name from noted`.execute(own)).rows).toHaveLength(1);
+    });
+    await close();
+  });
+
   test('lets the event loop go on between the transactions of a long line', async () => {
     const { db, close } = await openDatabase<Tables>({ kind: 'sqlite', file: file(), synchronous: 'FULL' }, SILENT);
     await sql.raw(create).execute(db);
