@@ -62,7 +62,7 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(connection: SqliteConnection): Promise<void> {
-    await connection.takeTurn();
+    await connection.takeTurn('transactions');
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
@@ -100,9 +100,9 @@ class SqliteConnection implements DatabaseConnection {
     this.#mutex = mutex;
   }
 
-  async takeTurn(): Promise<void> {
+  async takeTurn(line: 'statements' | 'transactions'): Promise<void> {
     if (this.#hasTurn) return;
-    await this.#mutex.acquire();
+    await this.#mutex.acquire(line);
     this.#hasTurn = true;
   }
 
@@ -115,7 +115,7 @@ class SqliteConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const values = sqliteValues(query.parameters);
     if (!this.#hasTurn && READS.test(query.sql)) return this.#reader.run<R>(query.sql, values);
-    await this.takeTurn();
+    await this.takeTurn('statements');
     return this.#writer.run<R>(query.sql, values);
   }
 

@@ -196,6 +196,20 @@ describe('Mutex', () => {
     expect(order).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
   });
 
+  test('lets a statement wait for one transaction only, and neither line for ever', async () => {
+    const mutex = new Mutex(1_000);
+    const order: string[] = [];
+    await mutex.acquire();
+    const lines = ['t1', 't2', 't3', 's1', 's2', 's3', 's4'].map(async (name) => {
+      await mutex.acquire(name.startsWith('s') ? 'statements' : 'transactions');
+      order.push(name);
+      mutex.release();
+    });
+    mutex.release();
+    await Promise.all(lines);
+    expect(order).toEqual(['s1', 't1', 's2', 't2', 's3', 't3', 's4']);
+  });
+
   test('lets nobody wait for ever', async () => {
     const mutex = new Mutex(20);
     await mutex.acquire();
