@@ -1,18 +1,19 @@
-/** What a network of its own costs each unit: the same pushes and the same requests, in turns, to two servers, one of which leaves its units in the machine's. */
+/** What a network of its own costs each unit: the same pushes and the same requests, in turns, to servers of which half leave their units in the machine's. */
 import type { Bench, Measure } from '../bench.ts';
 import { Apart, type Loaded } from '../networks/apart.ts';
 import type { PushTimes } from '../pushing.ts';
 
-const PUSHES = 12;
-const ROUNDS = 12;
-const SECONDS = 4;
+const PUSHES = 6;
+const ROUNDS = 8;
+const SECONDS = 3;
 /** Until what is called often has been compiled on both sides: a colder server is slower by more than what is looked for. */
-const WARM_SECONDS = 10;
+const WARM_SECONDS = 6;
 const MOST_MS = 240_000;
 const SHARED = 'network shared';
 
+/** Servers of one kind. Where a process lies in memory makes it up to a tenth faster or slower than its like for as long as it lives. */
 interface Side {
-  readonly server: Apart;
+  readonly servers: Apart[];
   readonly pushes: PushTimes[];
   readonly loads: Loaded[];
 }
@@ -23,25 +24,33 @@ export const networks: Measure = {
   longMs: MOST_MS,
   async run(bench) {
     if (process.getuid?.() !== 0) return bench.note('no figures of networks of their own: they take root');
-    const [own, shared] = [await side(bench, 'auto'), await side(bench, 'shared')];
-    // Who comes second in a round finds the machine in another state than who comes first.
-    const inTurn = (round: number): Side[] => (round % 2 === 0 ? [own, shared] : [shared, own]);
-    if (!(await own.server.hasOwnNetworks())) {
+    const [own, shared] = [noSide(), noSide()];
+    for (const [side, network] of [
+      [own, 'auto'],
+      [shared, 'shared'],
+      [shared, 'shared'],
+      [own, 'auto'],
+    ] as const)
+      side.servers.push(await Apart.open(bench, network));
+    if (!(await own.servers[0]?.hasOwnNetworks())) {
       return bench.note('no figures of networks of their own: this machine has none (iproute2, nftables)');
     }
-    await bench.rounds(PUSHES, async (round) => {
-      for (const { server, pushes } of inTurn(round)) pushes.push(await server.push());
-    });
-    for (const { server } of [own, shared]) await server.load(WARM_SECONDS);
-    await bench.rounds(ROUNDS, async (round) => {
-      for (const { server, loads } of inTurn(round)) loads.push(await server.load(SECONDS));
-    });
+    // Who comes second in a round finds the machine in another state than who comes first.
+    const inTurn = (round: number): Side[] => (round % 2 === 0 ? [own, shared] : [shared, own]);
+    const each = async (round: number, work: (side: Side, server: Apart) => Promise<unknown>): Promise<void> => {
+      for (const side of inTurn(round)) for (const server of side.servers) await work(side, server);
+    };
+    await bench.rounds(PUSHES, (round) => each(round, async ({ pushes }, server) => pushes.push(await server.push())));
+    await each(0, (_, server) => server.load(WARM_SECONDS));
+    await bench.rounds(ROUNDS, (round) =>
+      each(round, async ({ loads }, server) => loads.push(await server.load(SECONDS))),
+    );
     publish(bench, own, shared);
   },
 };
 
-async function side(bench: Bench, network: string): Promise<Side> {
-  return { server: await Apart.open(bench, network), pushes: [], loads: [] };
+function noSide(): Side {
+  return { servers: [], pushes: [], loads: [] };
 }
 
 function publish(bench: Bench, own: Side, shared: Side): void {
