@@ -91,6 +91,11 @@ file_put_contents("$home/nginx.conf", <<<CONF
       map \$http_x_forwarded_proto \$visitor_scheme { default \$scheme; "https" https; }
       map \$http_x_forwarded_proto \$visitor_https { default ""; "https" on; }
       map \$http_x_forwarded_port \$visitor_port { default \$server_port; ~^[0-9]+$ \$http_x_forwarded_port; }
+      # The first address is that of the visitor; the edge, which says it, has the others believed.
+      set_real_ip_from 0.0.0.0/0;
+      set_real_ip_from ::/0;
+      real_ip_header X-Forwarded-For;
+      real_ip_recursive on;
       server {
         listen 0.0.0.0:$port;
         server_name _;

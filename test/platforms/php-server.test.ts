@@ -9,10 +9,10 @@ import { skipFor } from '../support/skips.ts';
 
 const LACKS = ['/usr/bin/php', '/usr/sbin/php-fpm8.2', '/usr/sbin/nginx'].find((path) => !existsSync(path));
 const PAGE = `<?php echo json_encode(array_map(fn ($name) => $_SERVER[$name] ?? null,
-  ['SERVER_NAME', 'SERVER_PORT', 'REQUEST_SCHEME', 'HTTPS']));`;
+  ['SERVER_NAME', 'SERVER_PORT', 'REQUEST_SCHEME', 'HTTPS', 'REMOTE_ADDR']));`;
 
 it(
-  'PHP is given the address that visitors asked for, of which apps make whole addresses',
+  'PHP is given the address that visitors asked for, of which apps make whole addresses, and theirs',
   skipFor(LACKS !== undefined && `${LACKS} is not installed`),
   async () => {
     const root = await mkdtemp(join(tmpdir(), 'php-'));
@@ -29,10 +29,14 @@ it(
     const seen = async (headers: Record<string, string>): Promise<unknown> =>
       (await fetch(server.url, { headers })).json();
     const port = new URL(server.url).port;
-    expect(await seen({})).toEqual(['127.0.0.1', port, 'http', null]);
-    const plain = { 'X-Forwarded-Proto': 'http', 'X-Forwarded-Port': '8000' };
-    expect(await seen(plain)).toEqual(['127.0.0.1', '8000', 'http', null]);
-    const secure = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Port': '443' };
-    expect(await seen(secure)).toEqual(['127.0.0.1', '443', 'https', 'on']);
+    expect(await seen({})).toEqual(['127.0.0.1', port, 'http', null, '127.0.0.1']);
+    const plain = { 'X-Forwarded-Proto': 'http', 'X-Forwarded-Port': '8000', 'X-Forwarded-For': '192.0.2.7' };
+    expect(await seen(plain)).toEqual(['127.0.0.1', '8000', 'http', null, '192.0.2.7']);
+    const secure = {
+      'X-Forwarded-Proto': 'https',
+      'X-Forwarded-Port': '443',
+      'X-Forwarded-For': '2001:db8::7, 10.0.0.1',
+    };
+    expect(await seen(secure)).toEqual(['127.0.0.1', '443', 'https', 'on', '2001:db8::7']);
   },
 );
