@@ -14,7 +14,7 @@ import {
 import type { KernelRoute } from './range-claims.ts';
 import { anew } from './nft-text.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
-import { unitFlowRules } from './unit-rules.ts';
+import { unitFlowRules, untranslatedRules } from './unit-rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 
 /** Absolute paths. */
@@ -134,12 +134,16 @@ export class Namespaces {
       `route add default via ${plan.gatewayAddress} src ${address}`,
       ...this.#directRoute(plan, address),
     ]);
-    await Promise.all([addresses, this.#openDirectLink(plan, place), this.#filterUnit(namespace, rules)]);
+    await Promise.all([addresses, this.#openDirectLink(plan, place), this.#filterUnit(plan, namespace, rules)]);
   }
 
-  async #filterUnit(namespace: string, rules: string): Promise<void> {
-    // A kernel that cannot count has the rest all the same.
-    await this.filter(namespace, rules + unitFlowRules()).catch(() => this.filter(namespace, rules));
+  async #filterUnit(plan: AddressPlan, namespace: string, rules: string): Promise<void> {
+    const more = [unitFlowRules(), untranslatedRules(plan)];
+    await this.filter(namespace, rules + more.join('')).catch(async () => {
+      await this.filter(namespace, rules);
+      // What the kernel does not have is done without.
+      for (const table of more) await this.filter(namespace, table).catch(() => undefined);
+    });
   }
 
   /** Not where the machine is one of the home's own, in which nobody but pasta would use it. */

@@ -157,17 +157,17 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
   });
 
   it('is reached from here, also where it listens on its loopback only, and by no other user', async () => {
-    const [app] = apps;
+    const [app, known = 0] = [apps[0], await apps[0]?.tracked()];
     for (const port of [80, 8081]) {
       expect(await connects(process.geteuid?.() ?? 0, app?.address ?? '', port)).toBe('reached');
+      if (port === 80) expect(await app?.tracked()).toBeLessThanOrEqual(known);
       expect(await connects(65_534, app?.address ?? '', port)).not.toBe('reached');
     }
     expect(await apps[1]?.to('tcp', app?.address ?? '', 8081)).not.toBe('reached');
   });
 
   it('is reached from here by a link of its own; one without such a link, by the gateway', async () => {
-    const [app] = apps;
-    const ip = findProgram('ip') ?? '';
+    const [app, ip] = [apps[0], findProgram('ip') ?? ''];
     const linkTo = async (address: string): Promise<string> =>
       /dev (\S+)/.exec(await runTool([ip, 'route', 'get', address, 'ipproto', 'tcp']))?.[1] ?? '';
     const direct = await linkTo(app?.address ?? '');

@@ -15,6 +15,8 @@ export interface Forward {
   readonly port: number;
 }
 
+const UNTRANSLATED_TABLE = 'tancho_untranslated';
+
 /** What does not begin a connection. */
 const ANSWERS = 'tcp flags & (syn | ack) != syn';
 
@@ -28,7 +30,7 @@ export function unitRules(plan: AddressPlan, address: string, forwards: readonly
     chain('tracked_in', ['type filter hook prerouting priority raw', `ip saddr != ${plan.standIns} notrack`]),
     chain('tracked_out', [
       'type filter hook output priority raw',
-      `ip daddr { ${machineAddress}, ${directAddress} } ${ANSWERS} accept`,
+      `ip saddr 127.0.0.0/8 ip daddr { ${machineAddress}, ${directAddress} } ${ANSWERS} accept`,
       ...forwarded,
       'notrack',
     ]),
@@ -46,6 +48,20 @@ export function unitRules(plan: AddressPlan, address: string, forwards: readonly
     chain('postrouting', [
       'type nat hook postrouting priority srcnat',
       `oifname "${UNIT_LINK}" ip saddr 127.0.0.0/8 masquerade`,
+    ]),
+  ]);
+}
+
+/**
+ * What listens on the address of its unit, or on all, is found without translation, which costs a tenth of what a small request takes. A table of its
+ * own, for kernels that look for no sockets do without it.
+ */
+export function untranslatedRules({ machineAddress, directAddress }: AddressPlan): string {
+  return whole(UNTRANSLATED_TABLE, [
+    chain('prerouting', [
+      'type filter hook prerouting priority raw - 1',
+      // Whatever the value: only where there is a socket has it one.
+      `ip saddr { ${machineAddress}, ${directAddress} } socket transparent { 0, 1 } notrack`,
     ]),
   ]);
 }

@@ -205,14 +205,21 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(readdirSync(join(level.home, 'sandbox/status'))).toEqual([]);
     });
 
+    it('serves where it listens on the address of its own network only', async ({ skip }) => {
+      if (!world.sandbox.networks) skip('networks are shared here');
+      const own = 'require("os").networkInterfaces().eth0.find(({ family }) => family === "IPv4").address';
+      const unit = spec(`node -e 'require("net").createServer().listen(process.env.PORT, ${own})'`, { listens: true });
+      await world.provisioner.ensure(unit);
+      const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
+      expect(await world.provisioner.ready(unit.id, check, NEVER)).toMatchObject({ port: 8080 });
+    });
+
     it('is distinguished when it listens where the platform cannot reach it', async ({ skip }) => {
+      if (world.sandbox.networks) skip('its network has no address that the platform does not reach');
       const cards = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-      const hasCard = cards.some(({ family, internal }) => family === 'IPv4' && !internal);
-      if (!hasCard && !world.sandbox.networks) skip('this machine has loopback only');
-      const address = 'require("os").networkInterfaces().eth0.find(({ family }) => family === "IPv4").address';
-      const own = world.sandbox.networks
-        ? address
-        : JSON.stringify(cards.find(({ family, internal }) => family === 'IPv4' && !internal)?.address);
+      const card = cards.find(({ family, internal }) => family === 'IPv4' && !internal);
+      if (card === undefined) skip('this machine has loopback only');
+      const own = JSON.stringify(card?.address);
       const unit = spec(`node -e 'require("net").createServer().listen(process.env.PORT, ${own})'`, { listens: true });
       await world.provisioner.ensure(unit);
       const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
