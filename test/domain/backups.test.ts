@@ -94,6 +94,10 @@ it('admins see how the last one went, and that one was asked for is an event', a
   expect(state).toMatchObject({ problem: 'The backup failed: no room.', succeededAt: first.state.succeededAt });
   await expect(world.useCases.backups.list(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   await expect(world.useCases.backups.make(ANN, () => undefined)).rejects.toMatchObject({ code: 'access.denied' });
-  const events = (await world.machine.store.events(20)).filter(({ action }) => action === 'backup.create');
-  expect(events.map(({ error }) => error)).toEqual(expect.arrayContaining(['', 'unavailable', 'access.denied']));
+  const errors = async (): Promise<string[]> => {
+    const events = await world.machine.store.events(20);
+    return events.filter(({ action }) => action === 'backup.create').map(({ error }) => error);
+  };
+  // Who is refused does not wait for the event of it.
+  await expect.poll(errors).toEqual(expect.arrayContaining(['', 'unavailable', 'access.denied']));
 });

@@ -283,7 +283,7 @@ it('builds wait for a slot, their owners taking turns', async () => {
   await build.reached;
   for (const app of ['blog', 'other', 'bobs']) {
     all.push(world.deploy(app, {}, { say: (line) => lines.push(`${app}: ${line}`) }));
-    await expect.poll(async () => (await listed(app))?.waitsFor).not.toBe('');
+    await expect.poll(async () => (await listed(app))?.waitsFor ?? '').not.toBe('');
   }
   // Bob's came last and is next: Ann builds already.
   expect((await listed('bobs'))?.waitsFor).toBe('waiting for 1 build');

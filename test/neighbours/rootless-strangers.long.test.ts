@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runAsOrdinaryUser, whyNoRootlessNetworks } from '../support/ordinary-user.ts';
-import { rounds } from '../support/rounds.ts';
 import { skipFor } from '../support/skips.ts';
 
-const ROUNDS = rounds(40, 100);
+const ROUNDS = 100;
 const SCRIPT = join(import.meta.dirname, '../support/rootless-takeover.ts');
 
 it(

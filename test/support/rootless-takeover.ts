@@ -15,7 +15,7 @@ const stateDir = join(home, 'state');
 mkdirSync(stateDir, { recursive: true });
 const PORT = 8082;
 /** In every so many rounds the platform begins anew after the death. */
-const RESTART_EVERY = 5;
+const RESTART_EVERY = 2;
 const GET = 'GET / HTTP/1.1\r\nHost: blog.test\r\nCookie: secret\r\nConnection: close\r\n\r\n';
 
 const probe = (asBefore: boolean): Promise<Sandbox> =>

@@ -157,9 +157,11 @@ describe('private values', () => {
     await inWorld(async (world) => {
       await world.deploy('shop', { processes: { web: 'print $KEY; serve', worker: 'sleep 20; stay' } });
       world.faults.on('provisioner.ready', async ([id]) => {
-        const printing = async (): Promise<boolean> =>
-          (await world.parts.provisioner.lastLines(String(id), 1))[0]?.includes('new-secret') === true;
-        if (await printing()) await world.machine.units.kill(String(id));
+        const unit = await world.machine.store.unit(String(id));
+        if (unit?.process !== 'web') return;
+        const lines = (): Promise<readonly string[]> => world.parts.provisioner.lastLines(String(id), 9);
+        await until(async () => (await lines()).join().includes('new-secret'), { what: 'the unit to print' });
+        await world.machine.units.kill(String(id));
       });
       const error = await world.setEnv('shop', { KEY: 'new-secret' }).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'unit.failed', details: { cause: 'exited' } });
