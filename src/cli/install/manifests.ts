@@ -1,5 +1,6 @@
 /** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
 import { createHash } from 'node:crypto';
+import { LESS_MEMORY } from '../../lib/less-memory.ts';
 
 export interface PlatformInstallation {
   readonly namespace: string;
@@ -162,7 +163,7 @@ function service(type: string, ports: Readonly<Record<string, keyof typeof PORTS
 
 function deploymentSpec(installation: PlatformInstallation): object {
   const { servers, image, pullSecret, buildsCode, secrets } = installation;
-  const env = { TANCHO_HOME: HOME, HOME, ...installation.settings };
+  const env = { TANCHO_HOME: HOME, HOME, ...LESS_MEMORY, ...installation.settings };
   return {
     replicas: servers,
     revisionHistoryLimit: 2,
