@@ -53,8 +53,8 @@ export function unitRules(plan: AddressPlan, address: string, forwards: readonly
 }
 
 /**
- * What listens on the address of its unit, or on all, is found without translation, which costs a tenth of what a small request takes. A table of its
- * own, for kernels that look for no sockets do without it.
+ * What listens on the address of its unit, or on all, is found without translation, which every packet would cost. A table of its own, for kernels
+ * that look for no sockets do without it.
  */
 export function untranslatedRules({ machineAddress, directAddress }: AddressPlan): string {
   return whole(UNTRANSLATED_TABLE, [
