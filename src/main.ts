@@ -20,7 +20,8 @@ const noteEarly = (signal: NodeJS.Signals): void => {
 };
 
 // Before anything is opened or begun.
-if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '')) {
+const isServer = process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? '');
+if (isServer) {
   (await import('./lib/inherited-descriptors.ts')).closeInherited();
   (await import('./lib/less-memory.ts')).takeLessMemory(process);
   const { reclaiming, reclaimPorts } = await import('./daemon/reserved-ports/reclaim.ts');
@@ -183,11 +184,11 @@ function homeOrEnd(): string {
   }
 }
 
-/** A reader that has gone (`| head`) is no failure. */
+/** A reader that has gone (`| head`) is no failure; nor is it the end of a server, whose apps run on. */
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (error.code !== 'EPIPE') throw error;
+    if (!isServer) process.exit(0);
   });
 }
 
