@@ -9,7 +9,6 @@ import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts
 import type { Config, Listen } from './config/config.ts';
 import { ConfigError } from './config/config-error.ts';
 import { homeOf } from './config/home.ts';
-import { hostPort } from './lib/host-port.ts';
 import { growSlowly, speedUp, staySmall } from './lib/small-start.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[];
@@ -110,6 +109,7 @@ async function explainListen(error: unknown, config: Config): Promise<unknown> {
   const [variable, listen] = doors.find(([, door]) => door.port === port) ?? [];
   if (variable === undefined || listen === undefined) return error;
   const { portUser } = await import('./lib/port-user.ts');
+  const { hostPort } = await import('./lib/host-port.ts');
   const reasons: Readonly<Record<string, string>> = {
     ...(code === 'EADDRINUSE' && { EADDRINUSE: `${portUser(listen.port)} already listens there` }),
     EACCES: 'this user may not use that port',

@@ -1,4 +1,5 @@
 /** Text for people: colours only on a terminal, tables, nothing that could steer the terminal. */
+import { STEERING } from '../lib/steering.ts';
 import type { Output } from './context.ts';
 
 const STYLES = {
@@ -18,11 +19,6 @@ export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text
   return plain ? text : `\u001b[${STYLES[style]}m${text}\u001b[0m`;
 }
 
-/**
- * What a text must not do to a terminal: controls (line breaks and tabs stay), the characters that turn the direction of what
- * follows, and the separators that some terminals take for line breaks.
- */
-const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const COLOUR = /\u001b\[[0-9;]*m/;
 const COLOUR_OR_STEERING = new RegExp(`${COLOUR.source}|${STEERING.source}`, 'g');
 /** Whole sequences of a terminal that are no colours: movements of the cursor, titles with their text. */
