@@ -144,6 +144,16 @@ describe('a server that runs', () => {
     console.log(`ready ${ready} ms after the start, the app answered ${answered} ms later`);
   });
 
+  it('ends so also where nobody reads its output any more, and does not end by that', async () => {
+    const mine = await processesOf(world.home);
+    world.stopReading();
+    await answersWithin(15_000);
+    await world.end('SIGINT');
+    await allGone(mine);
+    await world.startAgain();
+    await answersWithin(15_000);
+  });
+
   it('does not start without the key of its secrets, and starts again with it', async () => {
     await world.end('SIGINT');
     const key = path.join(world.home, 'secret.key');

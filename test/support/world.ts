@@ -37,6 +37,8 @@ export interface World {
   login(email?: string, password?: string): Promise<string>;
   /** Runs the command line; never throws for a non-zero exit. */
   cli(args: readonly string[], options?: { cwd?: string; env?: Record<string, string>; input?: string }): Promise<Ran>;
+  /** Closes what the server prints to: nobody reads it any more. */
+  stopReading(): void;
   /** Ends the server with a signal and waits until it is gone. */
   end(signal: NodeJS.Signals): Promise<void>;
   /** Starts the server again on the same home and ports, from then on with these settings, too. */
@@ -197,6 +199,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     cli: (args, more = {}) =>
       run(process.execPath, [main, ...args], { ...more, env: { ...env(), ...more.env }, cwd: more.cwd ?? home }),
+    stopReading() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     end,
     startAgain(env = {}) {
       Object.assign(added, env);
