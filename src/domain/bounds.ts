@@ -16,9 +16,13 @@ export const MOST = {
 } as const;
 
 /** `inUse`: without the one that is to be added. Throws `quota.exceeded`. */
-export function demandPlace(inUse: number, most: number, what: { readonly few: string; readonly hint: string }): void {
+export function demandPlace(
+  inUse: number,
+  most: number,
+  what: { readonly plural: string; readonly hint: string },
+): void {
   if (inUse < most) return;
-  throw new PlatformError('quota.exceeded', `At most ${most} ${what.few}, and there are so many already.`, {
+  throw new PlatformError('quota.exceeded', `At most ${most} ${what.plural}, and there are so many already.`, {
     hint: what.hint,
     details: { available: 0, requested: 1 },
   });

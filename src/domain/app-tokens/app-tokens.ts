@@ -69,7 +69,7 @@ export function createAppTokens(deps: AppTokensDeps): AppTokens {
         await store.transact(async (tx) => {
           await tx.deleteExpiredAppTokens(record.createdAt);
           demandPlace((await tx.appTokens(name)).length, MOST.tokensOfApp, {
-            few: 'tokens of an app',
+            plural: 'tokens of an app',
             hint: `Revoke one that is not needed: tancho app token-list ${name}`,
           });
           await tx.insertAppToken(record);

@@ -64,7 +64,7 @@ export function createRegistries({ store, act, now }: RegistriesDeps): Registrie
         store.transact(async (tx) => {
           const others = (await tx.registryLogins()).filter((one) => one.team === given.team && one.host !== host);
           demandPlace(others.length, MOST.registryLoginsOfTeam, {
-            few: 'logins at registries of a team',
+            plural: 'logins at registries of a team',
             hint: 'Remove one that is not needed: tancho registry list',
           });
           await tx.putRegistryLogin(record);

@@ -131,7 +131,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     await store.transact(async (tx) => {
       const owned = (await tx.instances()).filter(({ teamOwner }) => teamOwner === instance.teamOwner);
       demandPlace(owned.length, MOST.instancesOfTeam, {
-        few: 'instances of a team',
+        plural: 'instances of a team',
         hint: `Remove one that the team ${instance.teamOwner} does not need: tancho instance list`,
       });
       await tx.insertInstance(instance);

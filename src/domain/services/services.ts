@@ -99,7 +99,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
           const all = await tx.services();
           for (const team of ownerTeams) {
             demandPlace(all.filter((one) => one.ownerTeams.includes(team)).length, MOST.servicesOfTeam, {
-              few: 'services of a team',
+              plural: 'services of a team',
               hint: `Remove one that the team ${team} does not need: tancho service list`,
             });
           }

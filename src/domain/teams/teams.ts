@@ -124,7 +124,7 @@ async function existing(store: TeamReader, name: string): Promise<Team> {
 
 async function demandPlaceIn(tx: TeamReader, email: string): Promise<void> {
   demandPlace((await tx.teamsOf(email)).length, MOST.teamsOfUser, {
-    few: 'teams of a user',
+    plural: 'teams of a user',
     hint: `Let ${email} leave a team that is not needed, or remove it: tancho team list`,
   });
 }

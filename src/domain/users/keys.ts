@@ -35,7 +35,7 @@ export function createKeys(deps: { store: AccountStore; act: Act; now: () => Dat
           const replaced = input.force === true ? own.filter(isReplaced) : [];
           for (const { fingerprint } of replaced) await tx.deleteSshKey(email, fingerprint);
           demandPlace(own.length - replaced.length, MOST.sshKeysOfUser, {
-            few: 'SSH keys of a user',
+            plural: 'SSH keys of a user',
             hint: 'Remove one that is not needed: tancho key list, tancho key remove <name>',
           });
           const key: SshKey = { email, name, fingerprint: parsed.fingerprint, key: parsed.key, createdAt };

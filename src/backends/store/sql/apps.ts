@@ -51,7 +51,8 @@ export function appReader(scope: Scope): Pick<AppReader, 'app' | 'apps'> {
         return known.apps.of(await groups(db).where('apps.name', 'in', shared).execute());
       }
       return readAll(scope, {
-        ...{ noted: 'changed_apps', known: known.apps },
+        noted: 'changed_apps',
+        known: known.apps,
         read: (from, names) =>
           (names === undefined ? groups(from) : groups(from).where('apps.name', 'in', listOf(kind, names))).execute(),
       });

@@ -44,7 +44,8 @@ export function unitReader(scope: Scope): Pick<AppReader, 'unit' | 'units' | 'al
         return known.units.of(await groups(db).where('units.app', 'in', shared).execute());
       }
       return readAll(scope, {
-        ...{ noted: 'changed_units', known: known.units },
+        noted: 'changed_units',
+        known: known.units,
         read: (from, names) =>
           (names === undefined ? groups(from) : groups(from).where('app', 'in', listOf(kind, names))).execute(),
       });
