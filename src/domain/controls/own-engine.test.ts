@@ -76,6 +76,13 @@ it('servers that work side by side have the same', async () => {
   expect(await starts(['near'], true, 'one')).toBe('started');
 });
 
+it('of servers that start side by side on an empty database the first to say it decides', async () => {
+  for (const owner of ['one', 'two']) expect(await store.lease(`control:${owner}`, owner, LONG_MS)).not.toBeNull();
+  expect(await starts(['prod'], true, 'two')).toBe('started');
+  expect(await starts(['near'], true, 'one')).toContain('their first engine is prod, not near.');
+  expect(await starts(['prod'], true, 'one')).toBe('started');
+});
+
 it('one of several has the engines of all pools', async () => {
   await populate(store);
   await store.transact((tx) =>

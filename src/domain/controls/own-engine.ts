@@ -31,7 +31,8 @@ export async function demandOwnEngine(
     const said = await tx.setting(KEY);
     const before = said ?? FIRST;
     if (before !== own) {
-      if (others.length > 0) throw otherwise(own, before);
+      // Others that have not said theirs are starting, too: they compare it with this one's.
+      if (said !== null && others.length > 0) throw otherwise(own, before);
       const apps: string[] = [];
       for (const { name, release } of await tx.apps()) {
         const serving = release === null ? null : await tx.release(name, release);
