@@ -4,20 +4,14 @@
  * none of them holds up another kind. What is followed, commands and shells have bounds in their use cases.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
+import { AT_ONCE, countedFor, MOST_WAITING, tooManyAtOnce } from '../domain/at-once.ts';
 import { PlatformError } from '../domain/errors.ts';
 import { KeyedTurns } from '../lib/keyed-turns.ts';
-import { addressGroup } from '../lib/trusted-proxies.ts';
 import type { Call } from './call.ts';
 import { limitBodyTime } from './incoming.ts';
 import { changes, type Operation } from './operation.ts';
 
 type Kind = 'reads' | 'changes' | 'long' | 'uploads';
-
-/** More than clients have under way: browsers open 6 connections, infrastructure tools make 10 changes at once. */
-const AT_ONCE: Readonly<Record<Kind, number>> = { reads: 16, changes: 16, long: 16, uploads: 8 };
-const WAITING = 256;
-const RETRY_SECONDS = 5;
 
 export class RequestTurns {
   readonly #turns: Readonly<Record<Kind, KeyedTurns>> = {
@@ -30,7 +24,7 @@ export class RequestTurns {
   /** Resolves when it is the call's turn, which `call.endTurn` ends. Throws `too_many_requests`, `cancelled`. */
   async begin(call: Call, operation: Operation, request: IncomingMessage): Promise<void> {
     const kind = kindOf(operation);
-    const key = keyOf(call.caller);
+    const key = countedFor(call.caller);
     if (kind === null || key === null) return;
     const turns = this.#turns[kind];
     const end = turns.begin(key);
@@ -39,7 +33,7 @@ export class RequestTurns {
       return;
     }
     const turn = turns.wait(key);
-    if (turn === null) throw tooMany();
+    if (turn === null) throw tooManyAtOnce('requests');
     // Nobody reads the body meanwhile, however fast it is sent.
     call.endBodyLimit();
     call.endTurn = await turn;
@@ -51,7 +45,7 @@ export class RequestTurns {
 }
 
 function turnsOf(kind: Kind): KeyedTurns {
-  return new KeyedTurns({ atOnce: AT_ONCE[kind], waiting: WAITING });
+  return new KeyedTurns({ atOnce: AT_ONCE[kind], waiting: MOST_WAITING });
 }
 
 /** Null for what its use case bounds. */
@@ -69,20 +63,6 @@ function kindOf(operation: Operation): Kind | null {
     default:
       return changes(operation) ? 'changes' : 'reads';
   }
-}
-
-/** Whose turns they are: those of an app token belong to who made it. Null for the platform and the owner of the machine. */
-function keyOf(caller: Caller): string | null {
-  if (caller.kind === 'user') return caller.via === 'socket' ? null : `user ${caller.email}`;
-  if (caller.kind === 'app') return `user ${caller.by}`;
-  return caller.kind === 'platform' ? null : `address ${addressGroup(caller.address)}`;
-}
-
-function tooMany(): PlatformError {
-  return new PlatformError('too_many_requests', 'Too many requests of yours are under way already.', {
-    hint: `Wait for answers before you ask for more; try again in ${RETRY_SECONDS} s.`,
-    details: { retryAfterSeconds: RETRY_SECONDS },
-  });
 }
 
 function left(): PlatformError {

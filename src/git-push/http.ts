@@ -48,6 +48,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   unsupported: 403,
   'app.not_found': 404,
   'auth.throttled': 429,
+  too_many_requests: 429,
   unavailable: 503,
 };
 
@@ -110,7 +111,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
   const { service, mode } = exchange.target;
   const protocol = header(request, 'git-protocol');
   const errors = (text: Buffer): void => logger.debug({ app, service }, `git says: ${printableName(text.toString())}`);
-  await sessions.serve({ caller, app, service, mode, protocol }, () => {
+  await sessions.serve({ caller, app, service, mode, protocol, signal }, () => {
     response.writeHead(200, {
       'content-type': `application/x-${service}-${mode === 'advertise' ? 'advertisement' : 'result'}`,
       'cache-control': 'no-cache, max-age=0, must-revalidate',
@@ -120,7 +121,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
     });
     if (mode === 'advertise' && !isVersion2(service, protocol))
       response.write(`${packetLine(`# service=${service}\n`)}0000`);
-    return { input: bodyOf(request), output: response, errors, signal };
+    return { input: bodyOf(request), output: response, errors };
   });
   response.end();
 }

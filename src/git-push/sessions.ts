@@ -12,7 +12,7 @@ import type { DiskUse } from '../domain/disk/disk-use.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
-import { KeyedCounter } from '../lib/keyed-counter.ts';
+import { GitTurns } from './git-turns.ts';
 import { Pushes } from './pushes.ts';
 import { appNotFound } from './refusal.ts';
 import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
@@ -32,6 +32,8 @@ interface GitSessionRequest {
   readonly service: GitServiceName;
   readonly mode: GitMode;
   readonly protocol: string;
+  /** Aborted when the user is gone. */
+  readonly signal: AbortSignal;
 }
 
 /** The user's end. */
@@ -40,14 +42,13 @@ interface GitConnection {
   readonly output: Writable;
   /** Where git's own complaints go. */
   readonly errors: (text: Buffer) => void;
-  /** Aborted when the user is gone. */
-  readonly signal: AbortSignal;
 }
 
 export interface GitSessions {
   /**
    * Serves one git request and resolves with git's exit code. `connect` is called once it is sure that git runs; before, it throws
-   * PlatformError `app.not_found`, `auth.required`, `access.denied`, `unavailable`. The output is not ended.
+   * PlatformError `app.not_found`, `auth.required`, `access.denied`, `too_many_requests`, `unavailable`, and the reason of the signal. The
+   * output is not ended.
    */
   serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number>;
   /**
@@ -58,16 +59,13 @@ export interface GitSessions {
 }
 
 const CLOSE_GRACE_MS = 5_000;
-/** Git processes at one time, for all users together and for one. */
-const MAX_SESSIONS = 64;
-const MAX_SESSIONS_PER_USER = 16;
 /** Without a byte in either direction; a deploy is never silent that long, because git itself sends signs of life. */
 const IDLE_TIMEOUT_MS = 600_000;
 
 export function createGitSessions(options: GitSessionsOptions): GitSessions {
   const { repositories, apps, audit, deploys, disk, logger } = options;
   const pushes = new Pushes({ repositories, deploys, logger });
-  const slots = new Slots();
+  const turns = new GitTurns();
 
   async function authorise({ caller, app, service }: GitSessionRequest): Promise<void> {
     try {
@@ -87,24 +85,25 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
   const running = new Set<Promise<unknown>>();
 
   async function serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number> {
-    await authorise(request);
-    const leaveSlot = slots.take(callerName(request.caller));
+    const endTurn = await turns.begin(request);
     try {
+      request.signal.throwIfAborted();
+      await authorise(request);
       const { caller, app, service, mode, protocol } = request;
       // Heals an app whose repository was lost between two steps of a crash.
       await repositories.create(app);
       closing.signal.throwIfAborted();
       const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
       const connection = connect();
-      const signal = AbortSignal.any([connection.signal, cut.signal]);
-      const leave = join(git, { ...connection, signal });
+      const signal = AbortSignal.any([request.signal, cut.signal]);
+      const leave = join(git, connection, signal);
       try {
         return await pushes.accompany(git, { caller, app, signal, closing: closing.signal });
       } finally {
         leave();
       }
     } finally {
-      leaveSlot();
+      endTurn();
     }
   }
 
@@ -130,30 +129,9 @@ function beingStopped(): PlatformError {
   return new PlatformError('unavailable', 'The platform is being stopped.', { hint: 'Push again when it is back.' });
 }
 
-/** Who has how many git processes. */
-class Slots {
-  readonly #taken = new KeyedCounter();
-  #total = 0;
-
-  take(user: string): () => void {
-    const own = this.#taken.of(user);
-    if (this.#total >= MAX_SESSIONS || own >= MAX_SESSIONS_PER_USER) {
-      const whose =
-        own >= MAX_SESSIONS_PER_USER ? 'You have too many git requests running.' : 'Too many git requests are running.';
-      throw new PlatformError('unavailable', whose, { hint: 'Try again in a moment.' });
-    }
-    const leave = this.#taken.enter(user);
-    this.#total += 1;
-    return () => {
-      this.#total -= 1;
-      leave();
-    };
-  }
-}
-
 /** Lets the bytes flow, until nothing has flowed for too long; the answer takes the two apart again. */
-function join(git: GitServiceProcess, connection: GitConnection): () => void {
-  const { input, output, errors, signal } = connection;
+function join(git: GitServiceProcess, connection: GitConnection, signal: AbortSignal): () => void {
+  const { input, output, errors } = connection;
   const end = (): void => git.end();
   const idle = setTimeout(end, IDLE_TIMEOUT_MS);
   const alive = (): void => {

@@ -1,6 +1,7 @@
 /** What is said over an SSH connection: who is there, by a key, and which git command is wanted. */
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { RefusalLog } from '../domain/audit/audit.ts';
+import type { CallerPlaces } from '../domain/at-once.ts';
 import type { UserCaller } from '../domain/caller.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import { STARTING } from '../domain/starting.ts';
@@ -19,13 +20,15 @@ export interface SshProtocolOptions {
   readonly users: Pick<Users, 'bySshKey'>;
   readonly audit: RefusalLog;
   readonly sessions: GitSessions;
+  /** Of connections. */
+  readonly places: CallerPlaces;
   readonly logger: Logger;
   /** Commands wait until it resolves, as long as `startPatienceMs`, 10 s when absent. */
   readonly opened: Promise<void>;
   readonly startPatienceMs?: number;
   /** Between signs of life. */
   readonly keepaliveMs: number;
-  /** Called when the client at this end of a connection has shown a known key. */
+  /** Called when the client at this end of a connection has shown a known key, and has a place. */
   loggedIn(address: string, port: number): void;
   /** Given each command under way. */
   track(work: Promise<void>): void;
@@ -57,8 +60,8 @@ export function createSshProtocol(options: SshProtocolOptions): ssh2.Server {
   const protocol = new ssh2.Server(settings, (connection, info) => {
     // Undefined at run time when the client is gone already.
     const address = String(info.ip).replace(/^::ffff:/, '');
-    connection.once('ready', () => options.loggedIn(String(info.ip), info.port));
-    new Visit(connection, address, options);
+    const loggedIn = (): void => options.loggedIn(String(info.ip), info.port);
+    new Visit(connection, address, { ...options, loggedIn });
   });
   protocol.on('error', (error: Error) => options.logger.warn({ err: error }, 'ssh door'));
   return protocol;
@@ -66,26 +69,30 @@ export function createSshProtocol(options: SshProtocolOptions): ssh2.Server {
 
 const KEYS_UNAVAILABLE = 'The platform cannot look up your key at the moment. Try again soon.';
 
+type VisitOptions = Omit<SshProtocolOptions, 'loggedIn'> & { readonly loggedIn: () => void };
+
 /** One connection. */
 class Visit {
   readonly #connection: Connection;
   readonly #address: string;
-  readonly #options: SshProtocolOptions;
-  /** Null: whether the key is known could not be looked up. Such a visitor gets no further than to read that. */
+  readonly #options: VisitOptions;
+  /** Null: such a visitor gets no further than to read `#refusal`, and has to do it soon. */
   #owner: KeyOwner | null = null;
+  #refusal = KEYS_UNAVAILABLE;
   #attempts = 0;
   /** What was shown last that nobody is known by. */
   #refused: string | null = null;
   #sessions = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, address: string, options: SshProtocolOptions) {
+  constructor(connection: Connection, address: string, options: VisitOptions) {
     this.#connection = connection;
     this.#address = address;
     this.#options = options;
     connection.once('ready', () => {
       // Agents offer one key after the other: those before the right one are no attempts of somebody else.
       this.#refused = null;
+      this.#takePlace();
       this.#endWhenIdle();
     });
     connection.once('close', () => {
@@ -127,6 +134,18 @@ class Visit {
     }
   }
 
+  #takePlace(): void {
+    if (this.#owner === null) return;
+    const { places, loggedIn, logger } = this.#options;
+    try {
+      this.#connection.once('close', places.take(this.#owner.caller));
+      loggedIn();
+    } catch (error) {
+      this.#owner = null;
+      this.#refusal = refusalText(error, logger);
+    }
+  }
+
   #openSession(session: Session): void {
     this.#sessions += 1;
     clearTimeout(this.#idle);
@@ -164,7 +183,7 @@ class Visit {
   #greet(channel: ServerChannel): void {
     channel.on('error', () => {});
     if (this.#owner === null) {
-      channel.stderr.write(`${KEYS_UNAVAILABLE}\r\n`);
+      channel.stderr.write(`${this.#refusal}\r\n`);
       leave(channel, 1);
       return;
     }
@@ -199,7 +218,7 @@ class Visit {
     const command = parseSshCommand(text);
     const owner = this.#owner;
     if (owner === null && command !== null) {
-      refuse(channel, KEYS_UNAVAILABLE);
+      refuse(channel, this.#refusal);
       return;
     }
     if (command === null || owner === null) {
@@ -213,12 +232,11 @@ class Visit {
       const caller = await this.#callerNow(owner);
       const app = appOfPath(command.path);
       const code = await this.#options.sessions.serve(
-        { caller, app, service: command.service, mode: 'stream', protocol },
+        { caller, app, service: command.service, mode: 'stream', protocol, signal: gone.signal },
         () => ({
           input: channel,
           output: channel,
           errors: (bytes) => channel.stderr.write(bytes),
-          signal: gone.signal,
         }),
       );
       leave(channel, code < 0 ? 1 : code);

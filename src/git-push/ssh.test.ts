@@ -252,7 +252,7 @@ describe('an ssh door of a server that is starting', skipFor(missing), () => {
 describe('an ssh door that waits for a moment only', skipFor(missing), () => {
   let hasty: GitWorld;
   beforeAll(async () => {
-    hasty = await createGitWorld({ authTimeoutMs: 300 });
+    hasty = await createGitWorld({ authTimeoutMs: 300, mostConnectionsOfUser: 1 });
   });
   afterAll(() => hasty.dispose());
 
@@ -263,6 +263,38 @@ describe('an ssh door that waits for a moment only', skipFor(missing), () => {
       socket.resume();
       await once(socket, 'close');
     }
+  });
+
+  it('says to who has too many connections that they are, and ends them soon; other users go on', async () => {
+    const key = await readFile(hasty.key('ed25519', ANN));
+    const login = async (privateKey: Buffer): Promise<ssh2.Client> => {
+      const client = new ssh2.Client();
+      client.connect({ host: '127.0.0.1', port: hasty.ssh.port, username: 'git', privateKey });
+      await once(client, 'ready');
+      return client;
+    };
+    const fetched = (client: ssh2.Client): Promise<string> =>
+      new Promise((resolve, reject) => {
+        client.exec(`git-upload-pack 'shop.git'`, (error, channel) => {
+          if (error !== undefined) return reject(error);
+          let text = '';
+          channel.on('data', (bytes: Buffer) => (text += bytes.toString())).on('close', () => resolve(text));
+          channel.end('0000');
+        });
+      });
+    const [first, second] = [await login(key), await login(key)];
+    const ended = once(second, 'close');
+    expect(await fetched(second)).toContain('ERR Too many SSH connections of yours');
+    await ended;
+    expect(await fetched(first)).not.toContain('ERR');
+    const other = await login(await readFile(hasty.key('ed25519', BOB)));
+    expect(await fetched(other)).toContain('does not have access');
+    const gone = once(first, 'close');
+    first.end();
+    await gone;
+    const again = await login(key);
+    expect(await fetched(again)).not.toContain('ERR');
+    for (const client of [again, other]) client.end();
   });
 
   it('hangs up on those who never show a key', async () => {

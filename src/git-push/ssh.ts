@@ -4,6 +4,7 @@
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'ssh2';
+import { AT_ONCE, CallerPlaces } from '../domain/at-once.ts';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Users } from '../domain/users/users.ts';
 import { descriptorOf, listeningAt, type ListenPlace } from '../lib/listening.ts';
@@ -28,6 +29,8 @@ interface SshDoorOptions {
   readonly logger: Logger;
   /** Milliseconds a connection may take to show a known key. */
   readonly authTimeoutMs?: number;
+  /** Connections of one user at a time. */
+  readonly mostConnectionsOfUser?: number;
   /** Milliseconds a command waits for the end of the start. */
   readonly startPatienceMs?: number;
 }
@@ -48,6 +51,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   const hostKey = options.hostKey ?? (await loadHostKey(options.hostKeyFile));
   const sockets = new Set<Socket>();
   const visitors = new Visitors(options);
+  const places = new CallerPlaces(options.mostConnectionsOfUser ?? AT_ONCE.sshConnections, 'SSH connections');
   const running = new Set<Promise<void>>();
   let protocol: Server | null = null;
 
@@ -55,7 +59,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     // With the first connection: until then its memory would be for nothing.
     const { createSshProtocol } = await import('./ssh-protocol.ts');
     protocol ??= createSshProtocol({
-      ...{ hostKey, users, audit, sessions, logger, keepaliveMs: KEEPALIVE_MS },
+      ...{ hostKey, users, audit, sessions, places, logger, keepaliveMs: KEEPALIVE_MS },
       opened: options.opened ?? Promise.resolve(),
       ...(options.startPatienceMs !== undefined && { startPatienceMs: options.startPatienceMs }),
       loggedIn: (address, port) => visitors.loggedIn(address, port),

@@ -63,6 +63,27 @@ it('opens ten of an app at most, and as many again when they have ended', async 
   await expect.poll(() => open({ signal: stop.signal }).then((shell) => shell.isTerminal)).toBe(true);
 });
 
+it('opens twenty of one user at most, whatever their apps, and others go on', async () => {
+  const apps = ['shop', 'blog', 'wiki'];
+  for (const app of apps) {
+    if (app !== 'shop') await world.createApp(app);
+    await world.deploy(app);
+  }
+  const { shells } = world.useCases;
+  const openOf = (app: string, caller = ANN): Promise<OpenShell> =>
+    shells.open(caller, app, {
+      ...{ unit: '', width: '', height: '', term: '', isTerminal: true },
+      output() {},
+      signal: stop.signal,
+    });
+  await Promise.all(apps.slice(0, 2).flatMap((app) => Array.from({ length: 10 }, () => openOf(app))));
+  await expect(openOf('wiki')).rejects.toMatchObject({
+    code: 'too_many_requests',
+    message: expect.stringContaining('shells'),
+  });
+  await openOf('wiki', { ...ANN, email: 'bob@example.com' } as typeof ANN);
+});
+
 it('ends a shell that nobody uses, and says why', async () => {
   await world.deploy('shop');
   const { machine, parts } = world;

@@ -52,6 +52,7 @@ export async function createGitWorld(
     maxPushBytes?: number;
     maxRepositoryBytes?: number;
     authTimeoutMs?: number;
+    mostConnectionsOfUser?: number;
     /** Until it resolves the server is starting; a command over SSH waits for so long. */
     start?: { opened: Promise<void>; startPatienceMs: number };
     /** Where repositories are that several of them share. */
@@ -96,7 +97,8 @@ export async function createGitWorld(
   const hostKeyFile = join(root, 'keys', 'host');
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
-  const how = { ...timeout, ...options.start };
+  const most = options.mostConnectionsOfUser;
+  const how = { ...timeout, ...options.start, ...(most !== undefined && { mostConnectionsOfUser: most }) };
   const ssh = await createSshDoor({ listen, hostKeyFile, users, audit, sessions, logger, ...how });
   const server = await listenFor(
     createGitHttp({

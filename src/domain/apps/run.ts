@@ -3,6 +3,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
+import { AT_ONCE, CallerPlaces } from '../at-once.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
@@ -34,7 +35,7 @@ export interface Run {
   /**
    * Resolves with the exit code of the last command that ran; after a non-zero one no further command is started.
    * Errors: run.command_required, app.not_deployed; run.failed when a command was ended by a signal or took too long;
-   * unavailable while many commands of the app run.
+   * unavailable while many commands of the app run, too_many_requests while many of the caller do.
    */
   run(caller: Caller, app: string, request: RunRequest): Promise<number>;
 }
@@ -50,19 +51,22 @@ interface RunDeps {
 export function createRun(deps: RunDeps): Run {
   const { store, provisioner, journal, act, settings } = deps;
   const running = new KeyedCounter();
+  const places = new CallerPlaces(AT_ONCE.commands, 'commands');
 
-  async function counted<T>(app: string, work: () => Promise<T>): Promise<T> {
+  async function counted<T>(caller: Caller, app: string, work: () => Promise<T>): Promise<T> {
     const others = running.of(app);
     if (others >= MAX_PER_APP) {
       throw new PlatformError('unavailable', `There are ${others} commands of ${app} running.`, {
         hint: 'Wait until one of them has ended.',
       });
     }
+    const leavePlace = places.take(caller);
     const leave = running.enter(app);
     try {
       return await work();
     } finally {
       leave();
+      leavePlace();
     }
   }
 
@@ -89,7 +93,7 @@ export function createRun(deps: RunDeps): Run {
           const unit = commandSpec(randomHex(12), release, settings.unitLimits);
           const { output, signal } = request;
           const exec = { unit, command, output, signal, timeoutMs: settings.runTimeoutMs };
-          const result = await counted(appName, () => provisioner.exec(exec)).catch((error: unknown) => {
+          const result = await counted(caller, appName, () => provisioner.exec(exec)).catch((error: unknown) => {
             throw runFailed(error);
           });
           if (result.code === null) {

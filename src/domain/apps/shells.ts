@@ -7,6 +7,7 @@ import { repeatedly } from '../../lib/repeatedly.ts';
 import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
+import { AT_ONCE, CallerPlaces } from '../at-once.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
@@ -47,7 +48,7 @@ export interface OpenShell extends Shell {
 export interface Shells {
   /**
    * Errors: app.not_found, access.denied, app.not_deployed, unit.not_found, unsupported, input.invalid, app.busy (too many
-   * are open), run.failed.
+   * are open), too_many_requests (too many of the caller's), run.failed.
    */
   open(caller: Caller, app: string, input: ShellInput): Promise<OpenShell>;
   /** Whether the caller may. Errors: app.not_found, access.denied. */
@@ -77,6 +78,7 @@ const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 export function createShells(deps: ShellsDeps): Shells {
   const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
   const open = new KeyedCounter();
+  const places = new CallerPlaces(AT_ONCE.shells, 'shells');
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
     const units = servingUnits(app, await store.units(app.name));
@@ -110,6 +112,7 @@ export function createShells(deps: ShellsDeps): Shells {
             hint: 'Close one of them first.',
           });
         }
+        const leavePlace = places.take(caller);
         const leave = open.enter(appName);
         const silence = new Silence(idleMs);
         const revoked = new AbortController();
@@ -123,6 +126,7 @@ export function createShells(deps: ShellsDeps): Shells {
           silence.end();
           void stopChecking();
           leave();
+          leavePlace();
         };
         try {
           const shell = await provisioner.shell({

@@ -83,7 +83,7 @@ describe('a follower', () => {
       world.useCases.logs.follow(caller, 'shop', { lines: 0 }, signal);
     await begin(first.signal);
     for (let n = 1; n < 50; n++) await begin(stop.signal);
-    await expect(begin(stop.signal)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(begin(stop.signal)).rejects.toMatchObject({ code: 'too_many_requests' });
     await begin(stop.signal, { ...ANN, email: 'bob@example.com' });
     first.abort();
     const { over } = await follow({ lines: 0 });

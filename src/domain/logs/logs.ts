@@ -1,8 +1,8 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
-import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
-import { type Caller, callerName } from '../caller.ts';
+import { AT_ONCE, CallerPlaces } from '../at-once.ts';
+import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../demand-app.ts';
@@ -48,12 +48,10 @@ interface LogsDeps {
 }
 
 const RECHECK_MS = 3_000;
-/** By one caller at a time. */
-const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
-  const following = new KeyedCounter();
+  const following = new CallerPlaces(AT_ONCE.followedLogs, 'followed logs');
   const tails = new Tails({ logStore, journal });
 
   async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
@@ -62,13 +60,9 @@ export function createLogs(deps: LogsDeps): Logs {
     return { app, filter: await filterOf(store, app.name, query, now()) };
   }
 
-  /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
-  function enter(who: string, signal: AbortSignal): () => void {
-    const others = following.of(who);
-    if (others >= MAX_FOLLOWED) {
-      throw new PlatformError('unavailable', `You follow ${others} logs already.`, { hint: 'End some of them first.' });
-    }
-    const leave = following.enter(who);
+  /** Throws `too_many_requests`; the answer is to be called at the end, however often. */
+  function enter(caller: Caller, signal: AbortSignal): () => void {
+    const leave = following.take(caller);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     return leave;
@@ -87,7 +81,7 @@ export function createLogs(deps: LogsDeps): Logs {
         });
       }
       const isAllowed = whileNothingChanges({ store, now }, (at) => mayStill(store, caller, 'app.log', app, at));
-      const leave = enter(callerName(caller), signal);
+      const leave = enter(caller, signal);
       return leaving(followEntries({ logStore, tails, isAllowed, recheckMs }, filter, signal), leave);
     },
     async push(caller, appName, push) {

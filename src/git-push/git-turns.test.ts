@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { AT_ONCE } from '../domain/at-once.ts';
+import type { Caller } from '../domain/caller.ts';
+import { GitTurns } from './git-turns.ts';
+
+const user = (email: string): Caller => ({
+  ...{ kind: 'user', email, isAdmin: false, teams: [], via: 'ssh-key', tokenHash: '', address: '192.0.2.1' },
+});
+const EVE = user('eve@example.com');
+/** A token of an app that Eve has made. */
+const TOKEN: Caller = { kind: 'app', app: 'bad', by: 'eve@example.com', tokenHash: '', address: '192.0.2.2' };
+const ALICE = user('alice@example.com');
+const FETCH = { service: 'git-upload-pack', mode: 'stream' } as const;
+const PUSH = { service: 'git-receive-pack', mode: 'stream' } as const;
+
+describe('turns of git requests', () => {
+  it('let what one user reads wait, however it comes, and others go on', async () => {
+    const turns = new GitTurns();
+    const ends = await Promise.all(
+      Array.from({ length: AT_ONCE.fetches }, () => turns.begin({ caller: EVE, ...FETCH })),
+    );
+    let hasBegun = false;
+    const waiting = turns.begin({ caller: TOKEN, ...FETCH }).then((end) => {
+      hasBegun = true;
+      return end;
+    });
+    (await turns.begin({ caller: ALICE, ...FETCH }))();
+    (await turns.begin({ caller: EVE, ...PUSH }))();
+    expect(hasBegun).toBe(false);
+    ends[0]?.();
+    (await waiting)();
+  });
+
+  it('refuse what one user pushes beyond the bound, and nobody else', async () => {
+    const turns = new GitTurns();
+    const push = (caller: Caller) => turns.begin({ caller, ...PUSH });
+    const ends = await Promise.all(Array.from({ length: AT_ONCE.pushes }, () => push(EVE)));
+    for (const caller of [EVE, TOKEN]) {
+      await expect(push(caller)).rejects.toMatchObject({
+        code: 'too_many_requests',
+        message: 'Too many pushes of yours are under way already.',
+      });
+    }
+    (await push(ALICE))();
+    ends[0]?.();
+    (await push(EVE))();
+  });
+
+  it('refuse what is too much for the machine', async () => {
+    const turns = new GitTurns();
+    const ends = await Promise.all(
+      Array.from({ length: 64 }, (_, n) => turns.begin({ caller: user(`u${n}@x.y`), ...PUSH })),
+    );
+    await expect(turns.begin({ caller: ALICE, ...FETCH })).rejects.toMatchObject({ code: 'unavailable' });
+    ends[0]?.();
+    ends[0]?.();
+    (await turns.begin({ caller: ALICE, ...FETCH }))();
+  });
+});

@@ -1,0 +1,45 @@
+/** How many git processes there are at a time, for all users together and for one. */
+import { AT_ONCE, CallerPlaces, countedFor, MOST_WAITING, tooManyAtOnce } from '../domain/at-once.ts';
+import type { Caller } from '../domain/caller.ts';
+import { PlatformError } from '../domain/errors.ts';
+import { KeyedTurns } from '../lib/keyed-turns.ts';
+import { once } from '../lib/once.ts';
+import type { GitMode, GitServiceName } from './repositories.ts';
+
+interface GitTurnRequest {
+  readonly caller: Caller;
+  readonly service: GitServiceName;
+  readonly mode: GitMode;
+}
+
+const MOST = 64;
+
+/** What only reads waits for its turn. A push does not: those before it may build for long. */
+export class GitTurns {
+  readonly #fetches = new KeyedTurns({ atOnce: AT_ONCE.fetches, waiting: MOST_WAITING });
+  readonly #pushes = new CallerPlaces(AT_ONCE.pushes, 'pushes');
+  #underWay = 0;
+
+  /** Resolves to what ends the turn. Throws `too_many_requests`, `unavailable`. */
+  async begin(request: GitTurnRequest): Promise<() => void> {
+    const isPush = request.service === 'git-receive-pack' && request.mode !== 'advertise';
+    const leave = isPush ? this.#pushes.take(request.caller) : await this.#fetch(request.caller);
+    if (this.#underWay >= MOST) {
+      leave();
+      throw new PlatformError('unavailable', 'Too many git requests are running.', { hint: 'Try again in a moment.' });
+    }
+    this.#underWay += 1;
+    return once(() => {
+      this.#underWay -= 1;
+      leave();
+    });
+  }
+
+  async #fetch(caller: Caller): Promise<() => void> {
+    const key = countedFor(caller);
+    if (key === null) return () => {};
+    const turn = this.#fetches.begin(key) ?? this.#fetches.wait(key);
+    if (turn === null) throw tooManyAtOnce('git requests');
+    return turn;
+  }
+}
