@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { BackupDamaged } from '../../lib/backups/manifest.ts';
+import { NotGnuTar } from '../../lib/backups/start-tar.ts';
 import { HomeNotEmpty, OtherHome, restoreBackup } from '../../lib/backups/restore-backup.ts';
 import { claimHome, HomeTaken } from '../../lib/home-claim.ts';
 import type { Cli } from '../cli.ts';
@@ -39,6 +40,8 @@ function explained(error: unknown): unknown {
     return new CliError(error.message, 'Nothing of it was put in place. Take another one.');
   if (error instanceof OtherHome)
     return new CliError(error.message, `Restore it to the same place: TANCHO_HOME=${error.home}`);
+  if (error instanceof NotGnuTar)
+    return new CliError(error.message, 'Install GNU tar (package tar), and see that it comes first in PATH.');
   if (error instanceof HomeNotEmpty)
     return new CliError(error.message, 'A backup is restored into an empty home: move away what is there.');
   return error;

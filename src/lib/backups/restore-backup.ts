@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { syncPath } from '../sync-path.ts';
-import { startTar } from './start-tar.ts';
+import { demandGnuTar, startTar } from './start-tar.ts';
 import { ARCHIVE, BackupDamaged, type BackupManifest, verifyBackup } from './manifest.ts';
 
 /** There while a restore is under way, and after one that was cut off. */
@@ -32,8 +32,9 @@ export class OtherHome extends Error {
   }
 }
 
-/** Throws HomeNotEmpty, OtherHome and BackupDamaged, before anything is in its place. */
+/** Throws NotGnuTar, HomeNotEmpty, OtherHome and BackupDamaged, before anything is in its place. */
 export async function restoreBackup(home: string, path: string): Promise<BackupManifest> {
+  await demandGnuTar();
   const there: string[] = await readdir(home).catch(() => []);
   const left = there.filter((name) => !MAY_BE_THERE.has(name));
   const isCutOff = left.includes(UNDER_WAY) && !left.includes(LAST);

@@ -1,7 +1,8 @@
 /** The system's tar: its end, and what it says of its errors. */
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
 
 const LAST_LINES = 3;
 const MOST_OF_A_LINE = 500;
@@ -21,6 +22,23 @@ interface Tar {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Never rejects. */
   readonly ended: Promise<TarEnd>;
+}
+
+const VERSION_MS = 10_000;
+
+/** Those of BusyBox and BSD lack what backups need: sparse files, and names from standard input. */
+export class NotGnuTar extends Error {
+  override readonly name = 'NotGnuTar';
+}
+
+/** Throws NotGnuTar. */
+export async function demandGnuTar(): Promise<void> {
+  const version = await promisify(execFile)('tar', ['--version'], { timeout: VERSION_MS }).then(
+    ({ stdout }) => stdout.split('\n')[0] ?? '',
+    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'there is none' : error.message),
+  );
+  if (version.includes('GNU tar')) return;
+  throw new NotGnuTar(`GNU tar is needed, and the tar in PATH is another one (${version.slice(0, MOST_OF_A_LINE)}).`);
 }
 
 /** `mask`: of the modes of what it makes without finding a mode for it. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,27 @@ backupStoreConformance('directory', async () => {
       await writeFile(join(home, 'tancho.db'), 'this is no database at all, and it is long enough to be seen as none');
     },
   };
+});
+
+it('says before it begins that tar is not the one it needs', async () => {
+  const { root, store, directory, dispose } = await world();
+  const { PATH } = process.env;
+  try {
+    await mkdir(join(root, 'bin'));
+    await writeFile(join(root, 'bin', 'tar'), '#!/bin/sh\necho "tar (busybox) 1.36.1"\n', { mode: 0o755 });
+    process.env['PATH'] = `${join(root, 'bin')}:${PATH}`;
+    const { signal } = new AbortController();
+    const nothing = { artifacts: [], needed: [], apps: [], volumes: [] };
+    await expect(store.make(nothing, new Date(0), signal)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('GNU tar is needed'),
+      hint: expect.stringContaining('Install GNU tar'),
+    });
+    expect(existsSync(directory)).toBe(false);
+  } finally {
+    process.env['PATH'] = PATH;
+    await dispose();
+  }
 });
 
 it('has the code that runs and the tools it needs, and nothing of the home besides', async () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Backup, BackupStore } from '../../../domain/backups/backup-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { type BackupManifest, listBackups } from '../../../lib/backups/manifest.ts';
+import { demandGnuTar } from '../../../lib/backups/start-tar.ts';
 import type { BackupJob } from '../../../lib/backups/write-backup.ts';
 
 export interface DirectoryBackupsOptions {
@@ -33,6 +34,7 @@ export function createDirectoryBackups(options: DirectoryBackupsOptions): Backup
   return {
     place: directory,
     async make({ artifacts, needed, apps, volumes }, at, signal) {
+      await demandGnuTar().catch(noGnuTar);
       const left = databases.length === 0 ? ['the database, which is kept elsewhere'] : [];
       const paths = [...PATHS, ...artifacts.map((name) => `slugs/${name}`), ...new Set(needed.flatMap(below))];
       const contents = { apps, volumes, 'not in it': [...left, 'files of volumes', 'data of services'] };
@@ -74,6 +76,13 @@ function written(job: BackupJob, signal: AbortSignal): Promise<BackupManifest> {
       const why = problem.trim().split('\n').at(-1) ?? '';
       reject(unavailable('The backup failed', new Error(why === '' ? `it was ended by ${killed ?? code}` : why)));
     });
+  });
+}
+
+function noGnuTar(error: Error): never {
+  throw new PlatformError('unavailable', `No backup can be made: ${error.message}`, {
+    hint: 'Install GNU tar (package tar) and see that it comes first in the PATH of the server, then: tancho server backup',
+    cause: error,
   });
 }
 
