@@ -75,6 +75,7 @@ export interface Config {
   readonly acmeExternalAccount: { readonly kid: string; readonly secret: string } | null;
   readonly acmeFallbackExternalAccount: { readonly kid: string; readonly secret: string } | null;
   readonly acmeProfile: string;
+  readonly acmeNewCertificatesPerUser: number;
   /** File with PEM of roots; null: the server of the authority is trusted as all others are. */
   readonly acmeRoots: string | null;
   /** Program and arguments; null: none. */

@@ -101,6 +101,7 @@ function valuesOf(read: Read): Values {
     acmeExternalAccount: read(SETTINGS.acmeExternalAccount),
     acmeFallbackExternalAccount: read(SETTINGS.acmeFallbackExternalAccount),
     acmeProfile: read(SETTINGS.acmeProfile),
+    acmeNewCertificatesPerUser: read(SETTINGS.acmeNewCertificatesPerUser),
     acmeRoots: read(SETTINGS.acmeRoots),
     acmeDnsCommand: read(SETTINGS.acmeDnsCommand),
     acmeDnsPersist: read(SETTINGS.acmeDnsPersist),

@@ -15,6 +15,7 @@ import { Issuance } from '../domain/certificates/issuance.ts';
 import { isPrivateName } from '../domain/certificates/judgement.ts';
 import { NameLooks } from '../domain/certificates/name-looks.ts';
 import type { NameLookup } from '../domain/certificates/name-lookup.ts';
+import { NewOrders } from '../domain/certificates/new-orders.ts';
 import { Presenter } from '../domain/certificates/presenter.ts';
 import type { News } from '../domain/controls/news.ts';
 import type { Peers } from '../domain/controls/peers.ts';
@@ -35,6 +36,8 @@ export interface CertificateBackends {
   readonly wildcard: boolean;
   /** Proven by a DNS record that the operator leaves in place. */
   readonly persists: boolean;
+  /** See NewOrders. */
+  readonly newCertificatesPerUser: number;
   /** Names are looked at before an authority is asked. */
   readonly looks: boolean;
   readonly proofRequired: boolean;
@@ -71,6 +74,7 @@ export async function openCertificates(config: Config, options: OpenOptions): Pr
     dns: argv === null ? null : createDnsCommand({ argv }),
     wildcard: kind === 'local' ? localWildcard : argv !== null || persists,
     persists: persists && argv === null,
+    newCertificatesPerUser: config.acmeNewCertificatesPerUser,
     looks: config.certificateLook,
     proofRequired: hostNameProof === 'required' || (hostNameProof === 'auto' && isReal),
   };
@@ -121,7 +125,8 @@ export function createCertificateParts(backends: CertificateBackends | null, dep
   const presenter = new Presenter({ store, router, domain, now, logger, news: deps.news, peers: deps.peers });
   const looks = new NameLooks({ lookup, presenter, publicAddress, enabled: outside.looks });
   const common = { store, presenter, authorities, logger, now, chance: Math.random };
-  const issuance = new Issuance({ ...common, looks, dns });
+  const newOrders = new NewOrders({ store, domain, mostPerWeek: outside.newCertificatesPerUser, now });
+  const issuance = new Issuance({ ...common, looks, newOrders, dns });
   const upkeep = new CertificateUpkeep({ ...common, issuance, domain, ownNames: [settings.apiDomain], wildcard });
   const proof = new HostNameProof({ lookup, looks, domain, publicAddress, required: outside.proofRequired });
   const useCases = createCertificates({
@@ -144,6 +149,7 @@ const NOTHING_OUTSIDE: CertificateBackends = {
   dns: null,
   wildcard: false,
   persists: false,
+  newCertificatesPerUser: 0,
   looks: false,
   proofRequired: false,
 };

@@ -10,6 +10,7 @@ import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
 import { Issuance } from '../../src/domain/certificates/issuance.ts';
 import { NameLooks } from '../../src/domain/certificates/name-looks.ts';
 import type { NameLookup } from '../../src/domain/certificates/name-lookup.ts';
+import { NewOrders } from '../../src/domain/certificates/new-orders.ts';
 import { Presenter } from '../../src/domain/certificates/presenter.ts';
 import { CertificateUpkeep } from '../../src/domain/certificates/upkeep.ts';
 import type { CertificateSet } from '../../src/domain/routes/router.ts';
@@ -129,6 +130,7 @@ export interface WorldOptions {
   readonly dns?: DnsRecords | null;
   readonly authorities?: (first: MemoryAuthority) => readonly CertificateAuthority[];
   readonly look?: boolean;
+  readonly newCertificatesPerUser?: number;
   readonly store?: (store: Store) => Store;
 }
 
@@ -153,7 +155,9 @@ export async function certificateWorld(options: WorldOptions = {}): Promise<Cert
     const looks = new NameLooks({ lookup, presenter, publicAddress: () => OUR_ADDRESS, enabled: wanted.look ?? true });
     const authorities = wanted.authorities?.(authority) ?? [authority.authority()];
     const parts = { store: used, presenter, authorities, logger: SILENT, now, chance: Math.random };
-    const issuance = new Issuance({ ...parts, looks, dns });
+    const mostPerWeek = wanted.newCertificatesPerUser ?? 0;
+    const newOrders = new NewOrders({ store: used, domain, mostPerWeek, now });
+    const issuance = new Issuance({ ...parts, looks, newOrders, dns });
     const upkeep = new CertificateUpkeep({ ...parts, issuance, domain, ownNames: [], wildcard });
     return {
       ...{ store, authority, presenter, issuance, upkeep, looks, now, set: () => last },

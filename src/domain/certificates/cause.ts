@@ -14,6 +14,7 @@ export const CAUSES = [
   'persist_record_missing',
   'dns_command_failed',
   'validation_failed',
+  'user_limit',
   'rate_limited',
   'authority_away',
   'authority_refuses',
@@ -75,6 +76,8 @@ export function nextStep(cause: Cause, { name, address, app }: StepFacts): strin
     persist_record_missing: 'Add the TXT record that "tancho cert why" shows.',
     dns_command_failed: 'Run the command of acme.dns-command by hand, and see the log of the server.',
     validation_failed: `Mend what the authority saw, then: tancho cert renew ${name}`,
+    user_limit:
+      'Nothing: it is tried again by itself when the period is over. An operator can raise acme.new-certificates-per-user.',
     rate_limited: 'Nothing: it is tried again by itself when the limit is over.',
     authority_away: 'Nothing: it is tried again by itself. A second authority can be set in acme.fallback-directory.',
     authority_refuses: `Read what the authority says; another one can be set in acme.directory, or tancho cert add --chain <file> --key <file>`,

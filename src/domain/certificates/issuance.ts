@@ -13,6 +13,7 @@ import { type CertificateRecord, coversAny } from './certificate.ts';
 import { type Cause, isOfTheAuthority } from './cause.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { NameLooks } from './name-looks.ts';
+import type { NewOrders } from './new-orders.ts';
 import type { Presenter } from './presenter.ts';
 import { announce } from '../webhooks/occurrence.ts';
 import { type Chance, pauseAfter, renewalByLife } from './schedule.ts';
@@ -23,6 +24,7 @@ interface IssuanceDeps {
   readonly authorities: readonly CertificateAuthority[];
   readonly presenter: Presenter;
   readonly looks: Pick<NameLooks, 'forIssuance'>;
+  readonly newOrders: NewOrders;
   /** Null: no challenge by DNS is possible. */
   readonly dns: DnsRecords | null;
   readonly logger: Logger;
@@ -74,13 +76,14 @@ export class Issuance {
   }
 
   async #issue(id: string, authority: CertificateAuthority, signal: AbortSignal): Promise<void> {
-    const { store, looks, presenter, now, chance } = this.#deps;
+    const { store, looks, newOrders, presenter, now, chance } = this.#deps;
     const known = await store.certificate(id);
     if (known === null) return;
     const goesOn = known.authority === authority.name && known.orderUrl !== '' && known.pendingKey !== '';
     const challenges = goesOn
       ? this.challengesFor(known.names)
       : await looks.forIssuance(known.names, authority, this.challengesFor(known.names), signal);
+    if (!goesOn && known.chain === '' && authority.looksAtNames) await newOrders.count(known);
     const key = goesOn ? known.pendingKey : newKey();
     const orderUrl = goesOn ? known.orderUrl : '';
     await this.#update(id, { state: 'ordering', authority: authority.name, pendingKey: key, orderUrl });
