@@ -12,6 +12,8 @@ const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
    3: 0100007F:C354 0100007F:1F90 05 00000000:00000000 00:00000000 00000000 70002        0 13 1
    4: 0000000000000000FFFF00000100007F:C352 0000000000000000FFFF00000100007F:1F90 01 0:0 0:0 0 70003 0 14 1
    5: 00000000000000000000000001000000:C353 00000000000000000000000001000000:1F90 01 0:0 0:0 0 70004 0 15 1
+   6: 0100007F:C355 0200007F:1F90 01 00000000:00000000 00:00000000 00000000 70005        0 16 1
+   7: 0100007F:C355 0100007F:1F90 01 00000000:00000000 00:00000000 00000000 70006        0 17 1
 `;
 
 it.each([
@@ -26,6 +28,13 @@ it.each([
   ['10.0.0.1', 50_000, null],
 ])('finds in the table whose connection %s port %i is', (remoteAddress, remotePort, uid) => {
   expect(userIn(TABLE, { localPort: 8080, remoteAddress, remotePort })).toBe(uid);
+});
+
+it('tells apart two connections from one port to two addresses of this machine', () => {
+  const ends = { localPort: 8080, remoteAddress: '127.0.0.1', remotePort: 50_005 };
+  expect(userIn(TABLE, { ...ends, localAddress: '127.0.0.2' })).toBe(70_005);
+  expect(userIn(TABLE, { ...ends, localAddress: '::ffff:127.0.0.1' })).toBe(70_006);
+  expect(userIn(TABLE, { ...ends, localAddress: '127.0.0.3' })).toBe(null);
 });
 
 it.each(['127.0.0.1', '::1'])(

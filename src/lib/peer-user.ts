@@ -3,11 +3,14 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** Of a connection, as its local end on this machine knows them. */
-export type Ends = { readonly [End in 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[End] | undefined };
+/** Of a connection, as its local end on this machine knows them. Without a local address any is taken. */
+export type Ends = {
+  readonly [End in 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[End] | undefined;
+};
 
 /** Of a row of the kernel's tables whose socket no process has any more. */
 const NO_INODE = '0';
+const MAPPED = '0000000000000000FFFF0000';
 
 /** `gone`: it was on this machine, and nobody has that end any more. Null where the other end is on another machine. Linux only. */
 export async function peerUser(ends: Ends): Promise<number | 'gone' | null> {
@@ -30,18 +33,26 @@ function isOfThisMachine(address: string): boolean {
 }
 
 /**
- * Pure; null where none is found. The other end has as its own address what we see as the remote one, and reaches us at our port. Connections are
- * distinguished by that address and the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same
- * address. One that its end has half closed is still somebody's.
+ * Pure; null where none is found. The other end has as its own address what we see as the remote one, and reaches us at our address. One that
+ * its end has half closed is still somebody's.
  */
-export function userIn(table: string, { localPort, remoteAddress = '', remotePort }: Ends): number | null {
-  const own = `${addressText(remoteAddress)}:${hex(remotePort)}`;
+export function userIn(
+  table: string,
+  { localAddress, localPort, remoteAddress = '', remotePort }: Ends,
+): number | null {
+  const theirs = `${addressText(remoteAddress)}:${hex(remotePort)}`;
+  const ours = `${localAddress === undefined ? '' : addressText(localAddress)}:${hex(localPort)}`;
   for (const line of table.split('\n').slice(1)) {
     const [, local = '', remote = '', , , , , uid = '', , inode] = line.trim().split(/\s+/);
-    const isSame = local === own || (local.endsWith(own) && local.startsWith('0000000000000000FFFF0000'));
-    if (inode !== NO_INODE && isSame && remote.endsWith(`:${hex(localPort)}`)) return Number(uid);
+    const isOurs = localAddress === undefined ? remote.endsWith(ours) : isEnd(remote, ours);
+    if (inode !== NO_INODE && isEnd(local, theirs) && isOurs) return Number(uid);
   }
   return null;
+}
+
+/** IPv4 has a form in the table of IPv6, too. */
+function isEnd(text: string, end: string): boolean {
+  return text === end || text === `${MAPPED}${end}`;
 }
 
 function hex(port = 0): string {

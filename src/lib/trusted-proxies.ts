@@ -38,8 +38,9 @@ export function markThroughEdge(request: IncomingMessage): void {
 
 /** The client's own connection to this machine, be it to the edge; null where a proxy is between, and over a socket. */
 export function clientEnds(request: IncomingMessage): Ends | null {
-  const { remoteAddress, remotePort, localPort } = request.socket;
-  if (!THROUGH_EDGE.has(request)) return remoteAddress === undefined ? null : { remoteAddress, remotePort, localPort };
+  const { remoteAddress, remotePort, localAddress, localPort } = request.socket;
+  if (!THROUGH_EDGE.has(request))
+    return remoteAddress === undefined ? null : { remoteAddress, remotePort, localAddress, localPort };
   const [client, edge] = /^(\d+), (\d+)$/.exec(String(request.headers['x-forwarded-client-ports']))?.slice(1) ?? [];
   if (client === undefined) return null;
   return { remoteAddress: clientThroughEdge(request), remotePort: Number(client), localPort: Number(edge) };
