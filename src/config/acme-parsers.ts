@@ -2,16 +2,11 @@
 import { isAbsolute } from 'node:path';
 import { isIP } from 'node:net';
 import { argvOf } from '../lib/argv-text.ts';
-import { BadValue, email, type Parser } from './parsers.ts';
+import { BadValue, email, httpUrl, httpUrlOrNone, type Parser } from './parsers.ts';
 
-export const httpUrl: Parser<string> = (text) => {
-  const url = text.trim();
-  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
-  throw new BadValue('must be a URL, for example https://acme-v02.api.letsencrypt.org/directory');
-};
-
-/** Empty: none. */
-export const httpUrlOrNone: Parser<string | null> = (text) => (text.trim() === '' ? null : httpUrl(text));
+const DIRECTORY = 'https://acme-v02.api.letsencrypt.org/directory';
+export const directory = httpUrl(DIRECTORY);
+export const directoryOrNone = httpUrlOrNone(DIRECTORY);
 
 /** Empty: none, as ''. */
 export const emailOrNone: Parser<string> = (text) => (text.trim() === '' ? '' : email(text));

@@ -16,14 +16,14 @@ export const CERTIFICATE_SETTINGS = {
     variable: 'TANCHO_ACME_DIRECTORY',
     default: 'https://acme-v02.api.letsencrypt.org/directory',
     description: "URL of the authority's ACME directory. The default is Let's Encrypt.",
-    parse: acme.httpUrl,
+    parse: acme.directory,
   },
   acmeFallbackDirectory: {
     key: 'acme.fallback-directory',
     variable: 'TANCHO_ACME_FALLBACK_DIRECTORY',
     default: '',
     description: 'URL of a second authority, which is asked when the first one is away, refuses, or has a limit.',
-    parse: acme.httpUrlOrNone,
+    parse: acme.directoryOrNone,
   },
   acmeEmail: {
     key: 'acme.email',

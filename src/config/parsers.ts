@@ -166,15 +166,18 @@ export const mailUrlOrNone: Parser<string | null> = (text) => {
   return value;
 };
 
-export const httpUrlOrNone: Parser<string | null> = (text) => {
-  const value = text.trim();
-  if (value === '') return null;
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new BadValue('must be an address, for example https://collector.example.com/v1/metrics');
-  }
-  return value;
-};
+export function httpUrl(example: string): Parser<string> {
+  return (text) => {
+    const url = text.trim();
+    if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url;
+    throw new BadValue(`must be a URL, for example ${example}`);
+  };
+}
+
+/** Empty: none. */
+export function httpUrlOrNone(example: string): Parser<string | null> {
+  return (text) => (text.trim() === '' ? null : httpUrl(example)(text));
+}
 
 /** `name=value` with commas between them; a value may hold commas. */
 export const httpHeaders: Parser<ReadonlyMap<string, string>> = (text) => {

@@ -171,7 +171,7 @@ export const SETTINGS: Settings = {
     default: '',
     description:
       'Where all that GET /metrics says is sent once a minute, by OTLP over HTTP as JSON: the whole address, for example https://collector.example.com/v1/metrics. The rules of providers.allow hold for it, too. None: nowhere.',
-    parse: parse.httpUrlOrNone,
+    parse: parse.httpUrlOrNone('https://collector.example.com/v1/metrics'),
   },
   metricsOtlpHeaders: {
     key: 'metrics.otlp.headers',
