@@ -135,6 +135,12 @@ describe('apps', () => {
   );
 });
 
+/** What Pod Security allows in the namespaces of the servers and of the apps. */
+const levels = (all: readonly ClusterObject[]): unknown[] =>
+  all
+    .filter(({ kind }) => kind === 'Namespace')
+    .map(({ metadata }) => metadata.labels['pod-security.kubernetes.io/enforce']);
+
 describe('edges of their own', () => {
   it('are one on each node at its ports, without a right and with their token in a secret of theirs', async () => {
     const all = await printed('--edges', 'nodes', '--edge-token', 'hush-hush', '--set', 'TANCHO_EDGE_WORKERS=3');
@@ -150,6 +156,8 @@ describe('edges of their own', () => {
     expect(secrets.filter((text) => text.includes(Buffer.from('hush-hush').toString('base64')))).toHaveLength(1);
     const services = all.filter(({ kind }) => kind === 'Service').map((one) => JSON.stringify(one['spec']));
     expect(services.filter((text) => text.includes('tancho-edges'))).toEqual([]);
+    // Which "restricted" forbids.
+    expect(levels(all)).toEqual(['privileged', 'restricted']);
   });
 
   it('are so many behind a service, where a number is given', async () => {
@@ -159,6 +167,7 @@ describe('edges of their own', () => {
     expect(
       JSON.stringify(all.find(({ kind, metadata: { name } }) => kind === 'Deployment' && name === 'tancho-edges')),
     ).not.toContain('hostPort');
+    expect(levels(all)).toEqual(['restricted', 'restricted']);
   });
 });
 

@@ -88,7 +88,9 @@ export function manifestsOf(installation: PlatformInstallation): ClusterObject[]
   const data = Object.entries(secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   const own = { namespace };
   const account = { kind: 'ServiceAccount', name: NAME, namespace };
-  const level = installation.buildsCode ? 'privileged' : 'restricted';
+  // Neither "restricted" nor "baseline" allows ports of nodes.
+  const hasNodePorts = installation.edges?.where === 'nodes';
+  const level = installation.buildsCode || hasNodePorts ? 'privileged' : 'restricted';
   return [
     made('v1', 'Namespace', namespace, {}, {}, { 'pod-security.kubernetes.io/enforce': level }),
     made('v1', 'Namespace', appsNamespace, {}, {}, { 'pod-security.kubernetes.io/enforce': 'restricted' }),
