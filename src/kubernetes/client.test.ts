@@ -272,6 +272,19 @@ describe('the Kubernetes client, when the server is in trouble', () => {
     await following.close();
   });
 
+  it('says once why a server is not followed, however often it is asked, and anew after it was', async () => {
+    const errors: string[] = [];
+    const onError = (error: unknown): void => void errors.push((error as Error).message);
+    server.faults.push({ status: 403 }, { status: 403 });
+    const following = follow({ client, kind: KINDS.secrets, where: {}, onChange: () => {}, onError });
+    await following.synced;
+    expect(errors).toHaveLength(1);
+    await expect.poll(() => server.watchCount).toBe(1);
+    server.cutWatches();
+    await expect.poll(() => errors.length).toBe(2);
+    await following.close();
+  });
+
   it('goes on from the last bookmark', async () => {
     const following = follow({ client, kind: KINDS.pods, where: {}, onChange: () => {}, onError: () => {} });
     await following.synced;

@@ -5,11 +5,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesClient, Where } from './client.ts';
 import type { Kind } from './kinds.ts';
-import { EXPIRED, isStatus } from './kubernetes-error.ts';
+import { EXPIRED, isPassing, isStatus } from './kubernetes-error.ts';
 import type { KubernetesObject } from './objects.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 10_000;
+/** An API server that was away is followed again within a second of its return: what nobody watches for longer holds up every rollout. */
+const LONGEST_PAUSE_MS = 1_000;
+/** Where it refuses, or there is no login, which people change. */
+const REFUSED_PAUSE_MS = 10_000;
+/** A pass that lasted so long was none in vain. */
+const SHORT_PASS_MS = 10_000;
 
 interface Change<T> {
   /** Null: it is gone. */
@@ -26,7 +31,7 @@ interface FollowOptions<T extends KubernetesObject> {
   readonly kept?: (object: T) => T;
   /** In the order of the server, one after the other; `objects` has it already. */
   readonly onChange: (change: Change<T>) => void;
-  /** Called each time the server is not reached or refuses; it is tried again until it does not. */
+  /** Called when the server is not reached or refuses, and again when the reason is another one; it is tried again until it does not. */
   readonly onError: (error: unknown) => void;
   readonly stallMs?: number;
   /** Of a list: waited for before a page is read and the next one is asked for. */
@@ -85,19 +90,23 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
     let pauseMs = FIRST_PAUSE_MS;
     while (!signal.aborted) {
       const begun = { at: Date.now(), version: known.version };
+      let longestMs = LONGEST_PAUSE_MS;
       try {
         from = await onePass(from);
       } catch (error) {
         if (signal.aborted) return;
-        from = isStatus(error, EXPIRED) ? null : known.version;
-        trouble = error instanceof Error ? error.message : String(error);
-        onError(error);
+        const isExpired = isStatus(error, EXPIRED);
+        from = isExpired ? null : known.version;
+        const why = error instanceof Error ? error.message : String(error);
+        if (why !== trouble) onError(error);
+        trouble = why;
+        if (!isExpired && !isPassing(error)) longestMs = REFUSED_PAUSE_MS;
         resolveTried();
       }
       // After a pass that lasted a while the next begins at once, after a short one that received something soon.
-      const isShort = Date.now() - begun.at < LONGEST_PAUSE_MS;
+      const isShort = Date.now() - begun.at < SHORT_PASS_MS;
       const isStuck = isShort && known.version === begun.version;
-      pauseMs = isStuck ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : FIRST_PAUSE_MS;
+      pauseMs = isStuck ? Math.min(longestMs, pauseMs * 2) : FIRST_PAUSE_MS;
       if (isShort) await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
   }

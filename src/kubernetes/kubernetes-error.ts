@@ -1,10 +1,12 @@
 /** What the API server has refused, or why it was not reached. */
 import { isRecord } from '../lib/is-record.ts';
+import { isUntrustedCertificate } from '../lib/untrusted-certificate.ts';
 
 /** Of errors that no server has sent. */
 export const UNREACHABLE = 'Unreachable';
 export const EXPIRED = 410;
 const MAX_MESSAGE = 1_000;
+const BUSY: readonly number[] = [429, 500, 502, 503, 504];
 
 interface KubernetesErrorOptions {
   readonly retryAfterMs?: number | null;
@@ -48,6 +50,12 @@ export function refusalIn(object: unknown): KubernetesError {
 
 export function isStatus(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof KubernetesError && codes.includes(error.status);
+}
+
+/** Whether the same question may be answered a moment later, without anybody having changed something: the server is away, starts, or has too much to do. */
+export function isPassing(error: unknown): error is KubernetesError {
+  if (!(error instanceof KubernetesError) || isUntrustedCertificate(error.cause)) return false;
+  return error.status === 0 || BUSY.includes(error.status);
 }
 
 function statusOf(body: string): { reason: string; message: string } | null {

@@ -5,23 +5,21 @@ import type { Readable } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../lib/deadline.ts';
-import { isUntrustedCertificate } from '../lib/untrusted-certificate.ts';
 import type { ClusterAccess, ClusterLogin } from './access.ts';
-import { KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
+import { isPassing, KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
 import { Multiplexed } from './multiplexed.ts';
 
 const HEAD_MS = 20_000;
 /** How long one question is tried again. */
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 1_000;
 /** At once; those beyond wait for a connection. Watches have their own. */
 const MAX_SOCKETS = 16;
 const KEEP_ALIVE_MS = 15_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const NEVER = new AbortController().signal;
-const BUSY: readonly number[] = [429, 500, 502, 503, 504];
 const ACCEPT = { accept: 'application/json', 'user-agent': 'tancho' };
 
 export interface ApiRequest {
@@ -220,10 +218,9 @@ export class Transport {
 
 /** Null: it is not to be tried again. */
 function pauseBefore(error: unknown, attempt: number, isIdempotent: boolean): number | null {
-  if (!(error instanceof KubernetesError) || isUntrustedCertificate(error.cause)) return null;
+  if (!isPassing(error)) return null;
   const isUntouched = error.status === 429 || isRefusedConnection(error);
-  const isPassing = error.status === 0 || BUSY.includes(error.status);
-  if (!isUntouched && !(isPassing && isIdempotent)) return null;
+  if (!isUntouched && !isIdempotent) return null;
   if (error.retryAfterMs !== null) return error.retryAfterMs;
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt);
   return longest * (0.5 + Math.random() / 2);

@@ -80,6 +80,18 @@ it('one that dies again and again is waited for, and never ended by the platform
   expect(await answer()).toBe(200);
 });
 
+it('while its engine is not reached it is asked again and again, every second at the latest', async () => {
+  const undo = world.faults.on('provisioner.ensure', () => {
+    throw new Error('the engine is away');
+  });
+  await world.machine.elsewhere.kill((await unit()).id);
+  const tries = async (): Promise<string[]> =>
+    [...(await logged()).matchAll(/trying again in (\d+) ms/g)].map(([, ms = '']) => ms);
+  await until(async () => (await tries()).length === 2, { what: 'the third try to be awaited' });
+  undo();
+  expect(await tries()).toEqual(['800', '1000']);
+});
+
 it('while it waits, the diagnosis says what its engine says', async () => {
   const { id } = await unit();
   const engine = world.machine.elsewhere;

@@ -38,7 +38,7 @@ const PATIENCE_MS = 1_500;
  * for one that renews it and hears of nothing: it looks at the store by itself every ten seconds, so its router has the routes long before.
  */
 const PEERS_MS = 60_000;
-const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
+const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 2_000 };
 
 interface RolloutsDeps extends PublishedDeps {
   readonly units: Units;

@@ -15,7 +15,9 @@ import { describeExit, type Unit, type UnitExit, unitName } from './unit.ts';
 import type { Ownership } from '../controls/ownership.ts';
 import type { Units } from './units.ts';
 
-const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
+const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 2_000 };
+/** An engine that starts units again by itself, and was not reached, is asked again so soon: what it runs may serve the moment it can be reached. */
+const UNREACHED_DELAY_MS = 1_000;
 
 interface SupervisorDeps {
   readonly store: Store;
@@ -261,10 +263,11 @@ export class Supervisor {
   }
 
   async #failedStart(id: string, error: unknown): Promise<void> {
-    const { journal, units, logger } = this.#deps;
+    const { journal, units, logger, provisioner } = this.#deps;
     const unit = await this.#surely('noting a failed start', () => units.fail(id));
     if (unit === null) return this.#forget(id);
-    const delay = this.#nextDelay(id);
+    const isUnreached = !(error instanceof Failure) && provisioner.of(id).supports.restarts === 'engine';
+    const delay = Math.min(this.#nextDelay(id), isUnreached ? UNREACHED_DELAY_MS : Infinity);
     this.#schedule(id, delay);
     const why = error instanceof Failure ? error.message : 'the platform could not start it';
     this.#watchOf(id).failure = { cause: error instanceof Failure ? error.code : 'internal', message: why };
