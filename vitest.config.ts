@@ -12,11 +12,11 @@ const CLUSTER_FILES = [
   'src/backends/provisioner/kubernetes/kubernetes-provisioner.test.ts',
   'src/kubernetes/client.test.ts',
 ];
-// It has a cluster of its own, whose parts are killed: beside other clusters it takes more than small machines have.
-const APART = 'test/cluster/chaos.test.ts';
+// Each has a cluster of its own, whose parts are killed: beside other clusters that takes more than small machines have.
+const APART = ['test/cluster/chaos.test.ts', 'test/cluster/edges-on-nodes.test.ts'];
 const isApart = process.env['TANCHO_TEST_CHAOS'] === '1';
 const included = isApart
-  ? [APART]
+  ? APART
   : inCluster
     ? CLUSTER_FILES
     : ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
@@ -25,9 +25,10 @@ const leftOut = process.env['TANCHO_TEST_SLOW'] === '1' ? [] : ['**/*.long.test.
 export default defineConfig({
   test: {
     include: included,
-    exclude: [...configDefaults.exclude, ...(isApart ? [] : inCluster ? [APART] : [...leftOut, 'test/cluster/**'])],
+    exclude: [...configDefaults.exclude, ...(isApart ? [] : inCluster ? APART : [...leftOut, 'test/cluster/**'])],
     env: isApart ? { TANCHO_TEST_ENGINE: 'kubernetes' } : {},
     globalSetup: ['./test/support/run-folder.ts', ...(inCluster && !isApart ? ['./test/cluster/setup.ts'] : [])],
+    fileParallelism: !isApart,
     pool: 'forks',
     // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
     // environment variables, signal handlers and timers as it found them.

@@ -3,7 +3,7 @@
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
  * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine; by TANCHO_TEST_END,
  * in seconds since 1970, they are ended; what came before them is cut off in time for them.
- * With TANCHO_TEST_CHAOS=1 nothing but test/cluster/chaos.test.ts runs.
+ * With TANCHO_TEST_CHAOS=1 nothing but chaos.test.ts and edges-on-nodes.test.ts of test/cluster run.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
@@ -166,7 +166,7 @@ if (isClusterWanted) {
     run.exitCode ||= inCluster.exitCode;
   }
   console.log(
-    'left out: several servers whose parts are killed, which takes a quiet machine; TANCHO_TEST_CHAOS=1 npm test',
+    'left out: several servers whose parts are killed, and nodes whose edges are, which takes a quiet machine; TANCHO_TEST_CHAOS=1 npm test',
   );
 } else if (args.length === 0) {
   console.log(

@@ -1,6 +1,6 @@
 /**
  * Requests at a fixed rate by way of several edges, as a balancer brings them: the edges take turns, and one that takes no connection is passed
- * over. Nothing that was sent is sent twice.
+ * over. Nothing that was sent is sent twice, and none waits for the answer to another one: where no connection is free, one more is opened.
  */
 import http from 'node:http';
 import { until } from '../support/until.ts';
@@ -22,7 +22,7 @@ interface BalancedLoadOptions {
   readonly edges: readonly string[];
   readonly apps: readonly string[];
   readonly perSecond: number;
-  /** Kept alive, to each edge for each app. */
+  /** As many stay open while nobody needs them, to each edge for each app. */
   readonly connections: number;
   /** Numbers of edges that the balancer leaves out, as its checks of their servers' health say. */
   readonly away: ReadonlySet<number>;
@@ -30,14 +30,14 @@ interface BalancedLoadOptions {
 
 const TICK_MS = 5;
 const ANSWER_MS = 60_000;
-/** As many may be unanswered before those that are due are left out. */
-const MOST_OPEN = 2_000;
+/** What is due while so many are unanswered is lost. */
+const MOST_OPEN = 8_000;
 
 export class BalancedLoad {
   readonly lost: LostRequest[] = [];
   requests = 0;
-  /** That should have left by now. */
-  wanted = 0;
+  /** By so much one has left late. */
+  latestMs = 0;
   readonly #options: BalancedLoadOptions;
   readonly #agents: readonly http.Agent[];
   readonly #timer: NodeJS.Timeout;
@@ -47,11 +47,14 @@ export class BalancedLoad {
   constructor(options: BalancedLoadOptions) {
     this.#options = options;
     const { edges, apps, connections, perSecond } = options;
-    this.#agents = edges.map(() => new http.Agent({ keepAlive: true, maxSockets: connections * apps.length }));
+    this.#agents = edges.map(() => new http.Agent({ keepAlive: true, maxFreeSockets: connections * apps.length }));
     const begun = performance.now();
     this.#timer = setInterval(() => {
-      const due = ((performance.now() - begun) * perSecond) / 1_000;
-      for (; this.wanted <= due; this.wanted++) if (this.#open < MOST_OPEN) this.#send(this.wanted);
+      const sinceMs = performance.now() - begun;
+      for (let dueMs = 0; (dueMs = (this.requests * 1_000) / perSecond) <= sinceMs;) {
+        this.latestMs = Math.max(this.latestMs, Math.round(sinceMs - dueMs));
+        this.#send(this.requests++);
+      }
     }, TICK_MS);
   }
 
@@ -63,10 +66,13 @@ export class BalancedLoad {
 
   #send(number: number): void {
     const { apps, edges } = this.#options;
-    this.requests++;
-    this.#open++;
     const app = apps[number % apps.length] ?? '';
-    this.#ask(app, performance.now(), Math.floor(number / apps.length) % edges.length, edges.length - 1);
+    const edge = Math.floor(number / apps.length) % edges.length;
+    const begun = performance.now();
+    if (this.#open >= MOST_OPEN)
+      return void this.lost.push({ app, edge, begun, ended: begun, connected: null, why: 'too many are unanswered' });
+    this.#open++;
+    this.#ask(app, begun, edge, edges.length - 1);
   }
 
   #ask(app: string, begun: number, edge: number, others: number): void {

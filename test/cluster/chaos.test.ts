@@ -70,7 +70,7 @@ it('whatever is killed fails no request but those in it, loses nothing that was 
   }
   const excused = load.lost.filter((request) => kills.some((kill) => isExcused(request, kill)));
   console.log(
-    `${kills.length} kills: ${load.requests} requests of ${load.wanted}, ${load.lost.length} lost, ${excused.length} of them in what was killed; ` +
+    `${kills.length} kills: ${load.requests} requests, the latest ${load.latestMs} ms late, ${load.lost.length} lost, ${excused.length} of them in what was killed; ` +
       `${changes.acknowledged.size} of ${changes.tried} changes and ${pushes.acknowledged.length} of ${pushes.tried} pushes acknowledged`,
   );
   // The rest is looked at all the same.

@@ -19,14 +19,19 @@ import { PREFIX, removeCluster, removeLeftovers } from './leftovers.ts';
 import { CNI_PROGRAMS, type Node, startNode } from './node.ts';
 import { Parts } from './parts.ts';
 import { takePodNetworks } from './pod-networks.ts';
-import { makeRoute, nameServerOf, outsideOf, startServices } from './services.ts';
+import { makeRoute, nameServerOf, nodeAddressOf, outsideOf, type Services, startServices } from './services.ts';
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
+
+interface ClusterNode extends Node {
+  /** Where its ports are, as everybody reaches them. */
+  readonly outside: string;
+}
 
 export interface Cluster {
   readonly kubeconfig: string;
   readonly client: KubernetesClient;
-  readonly nodes: readonly Node[];
+  readonly nodes: readonly ClusterNode[];
   /** Networks of their pods, which this machine reaches. */
   readonly pods: readonly string[];
   /** Of docker-registry, empty at first: `host:port`. */
@@ -37,7 +42,7 @@ export interface Cluster {
   readonly page: string;
   /** With git and what builds are isolated with: what servers of ours are put on. */
   readonly serverBase: string;
-  /** Of this machine, as pods reach it. There are the registries, too, at their ports, and the ports of its node. */
+  /** Of this machine, as pods reach it. There are the registries, too, at their ports, and the ports of its first node. */
   readonly outside: string;
   readonly parts: Parts;
   close(): Promise<void>;
@@ -92,11 +97,7 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     const busybox = findProgram('busybox') ?? '';
     const port = await freePort();
     const address = addressOfThis() ?? '';
-    images.addImage('pause', '1', pauseImage(busybox));
-    images.addImage('node', '1', nodeImage(busybox, findProgram('npm') ?? ''));
-    images.addImage('page', '1', pageImage(busybox, 'a page'));
-    const forServers = serverImage(busybox);
-    if (typeof forServers !== 'string') images.addImage('server', '1', forServers);
+    addImages(images, busybox);
     mkdirSync(path.join(directory, 'keys'));
     const services = `10.${20 + Math.floor(Math.random() * 100)}`;
     const outside = outsideOf(services);
@@ -111,25 +112,27 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     const flags = { 'kube-controller-manager': noticing };
     ({ client } = await startControlPlane({ program, parts, directory, credentials, port, services, flags }));
     await makeRoute(directory, services);
-    ends.push(await startServices({ client, network: services, apiPort: port }));
+    const addresses = new Map(
+      Array.from({ length: count }, (_, number) => [`node${number + 1}`, nodeAddressOf(services, number)]),
+    );
+    const doors = await startServices({ client, network: services, apiPort: port, nodes: addresses });
+    ends.push(() => doors.close());
     const registries: string[] = [];
     for (const { hostname, port: at } of [images.host, registry.host].map((host) => new URL(`http://${host}`))) {
       ends.push(await forward({ host: outside, port: Number(at) }, () => ({ host: hostname, port: Number(at) })));
       registries.push(`${outside}:${at}`);
     }
     const networks = await takePodNetworks(directory, count);
-    const nodes: Node[] = [];
-    for (const [number, network] of networks.entries()) {
-      const name = `node${number + 1}`;
-      nodes.push(
-        await startNode({
-          ...{ name, program, parts, credentials, client, address, network },
-          ...{ registries, nameServer: nameServerOf(services) },
-          directory: path.join(directory, name),
-          controlGroup: `${path.basename(directory)}/${name}`,
-          pauseImage: `${images.host}/pause:1`,
-        }),
-      );
+    const nodes: ClusterNode[] = [];
+    for (const [name, nodeOutside] of addresses) {
+      const node = await startNode({
+        ...{ name, program, parts, credentials, client, address, network: networks[nodes.length] ?? '' },
+        ...{ registries, nameServer: nameServerOf(services) },
+        directory: path.join(directory, name),
+        controlGroup: `${path.basename(directory)}/${name}`,
+        pauseImage: `${images.host}/pause:1`,
+      });
+      nodes.push(atItsPorts(node, nodeOutside, doors));
     }
     const { kubeconfig } = credentials;
     const [base, page, serverBase] = ['node', 'page', 'server'].map((name) => `${images.host}/${name}:1`);
@@ -142,6 +145,30 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     await close();
     throw error;
   }
+}
+
+function addImages(images: ImageRegistry, busybox: string): void {
+  images.addImage('pause', '1', pauseImage(busybox));
+  images.addImage('node', '1', nodeImage(busybox, findProgram('npm') ?? ''));
+  images.addImage('page', '1', pageImage(busybox, 'a page'));
+  const forServers = serverImage(busybox);
+  if (typeof forServers !== 'string') images.addImage('server', '1', forServers);
+}
+
+/** Its ports come and go with it. */
+function atItsPorts(node: Node, outside: string, services: Services): ClusterNode {
+  return {
+    name: node.name,
+    outside,
+    async kill() {
+      await node.kill();
+      services.turnOff(node.name);
+    },
+    async startAgain() {
+      services.turnOn(node.name);
+      await node.startAgain();
+    },
+  };
 }
 
 function addressOfThis(): string | null {

@@ -17,12 +17,14 @@ import { BalancedLoad } from './balanced-load.ts';
 import { watchHealth } from './health-watch.ts';
 import { processesOfPod } from './leftovers.ts';
 import { startTimeline } from './timeline.ts';
-import { APPS, Installed, NAMESPACE, OUTSIDE, PAGE } from './installed.ts';
+import { APPS, Installed, NAMESPACE, placeOfRun } from './installed.ts';
 
 const CONNECTIONS = 4;
 
-const installed = OUTSIDE === '' ? null : await Installed.prepare();
-const WITHOUT = OUTSIDE === '' ? 'what pods reach outside of a cluster that is not ours is not known' : NO_POSTGRES;
+const place = placeOfRun();
+const NODE = place?.outside ?? '';
+const installed = place === null ? null : await Installed.prepare(place);
+const WITHOUT = place === null ? 'what pods reach outside of a cluster that is not ours is not known' : NO_POSTGRES;
 
 describe('tancho install on a real cluster', skipFor(installed === null && WITHOUT), () => {
   let ann: Identity;
@@ -93,7 +95,7 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     token = await platform().login();
     await api('POST', '/users/keys', { key: ann.publicKey, name: 'test' });
     await api('POST', '/apps', { name: 'page', platform: 'nodejs' });
-    const deployed = await platform().cli(['deploy', '-a', 'page', '--image', PAGE]);
+    const deployed = await platform().cli(['deploy', '-a', 'page', '--image', platform().page]);
     expect(deployed.code, deployed.stdout + deployed.stderr).toBe(0);
     const added = await platform().cli(['unit', 'add', '1', '-a', 'page']);
     expect(added.code, added.stderr).toBe(0);
@@ -180,13 +182,13 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
     const applied = await platform().apply(await platform().image('2'), more, { TANCHO_EDGE_TOKEN: edgeToken });
     expect(applied).toContain('without Deployment tancho/tancho-edges');
     await platform().isUp('DaemonSet', 'tancho-edges');
-    await answersBoth(`${OUTSIDE}:80`, 'code', 'built');
+    await answersBoth(`${NODE}:80`, 'code', 'built');
     expect(await platform().client.get(KINDS.services, { namespace: NAMESPACE, name: 'tancho-edges' })).toBeNull();
   });
 
   it('an upgrade of edges on nodes fails no request by way of a balancer that asks for their health', async () => {
-    // In the place of the edge on another node: this machine has one address, and so one node with such ports.
-    const edges = [`${OUTSIDE}:80`, await platform().appsAt('tancho-edge')];
+    // The edges of the servers are in the place of those on other nodes, see edges-on-nodes.test.ts: this cluster has one.
+    const edges = [`${NODE}:80`, await platform().appsAt('tancho-edge')];
     const health = watchHealth(edges);
     // So many connections that nothing waits for one: a balancer chooses the edge when it sends.
     const how = { perSecond: 50, connections: 100, away: health.away };

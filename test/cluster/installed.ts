@@ -1,4 +1,4 @@
-/** A platform that `tancho install` has put into the cluster of the run, and what its admin does with it. */
+/** A platform that `tancho install` has put into a cluster, and what its admin does with it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,6 +12,8 @@ import { builtProgram } from '../support/built.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { type Ran, request, run } from '../support/world.ts';
+import type { Cluster } from './cluster.ts';
+import { describeNamespace } from './describe.ts';
 import { forward } from './forward.ts';
 
 const COME_UP_MS = 180_000;
@@ -22,13 +24,18 @@ const DAEMON_SETS: Kind<KubernetesObject> = {
   ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', plural: 'daemonsets', isNamespaced: true },
 };
 
-/** What the cluster of the run has; each is '' where it is not ours. */
-const given = (name: string): string => process.env[`TANCHO_TEST_KUBERNETES${name}`] ?? '';
-export const OUTSIDE = given('_OUTSIDE');
-/** As pods, nodes and this machine reach a registry on its loopback. */
-const outside = (name: string): string => name.replace(/^127\.0\.0\.1(?=:)/, OUTSIDE);
-export const PAGE = outside(given('_PAGE'));
-const REGISTRY = outside(given('_REGISTRY'));
+export interface Place extends Pick<Cluster, 'kubeconfig' | 'pods' | 'base' | 'serverBase' | 'page' | 'outside'> {
+  /** `host:port`. */
+  readonly registry: string;
+}
+
+/** Null: the cluster of the run is not ours. */
+export function placeOfRun(): Place | null {
+  const given = (name: string): string => process.env[`TANCHO_TEST_KUBERNETES${name}`] ?? '';
+  const [outside, pods] = [given('_OUTSIDE'), given('_PODS').split(',')];
+  const images = { base: given('_BASE'), serverBase: given('_SERVER_BASE'), page: given('_PAGE') };
+  return outside === '' ? null : { kubeconfig: given(''), registry: given('_REGISTRY'), outside, pods, ...images };
+}
 
 interface Counted extends KubernetesObject {
   readonly spec?: { readonly replicas?: number };
@@ -40,11 +47,13 @@ interface Counted extends KubernetesObject {
     readonly desiredNumberScheduled?: number;
     readonly updatedNumberScheduled?: number;
     readonly numberReady?: number;
+    readonly numberAvailable?: number;
   };
 }
 
 export class Installed {
   readonly client: KubernetesClient;
+  readonly #place: Place;
   readonly #home: string;
   readonly #database: string;
   readonly #ends: readonly (() => Promise<void>)[];
@@ -53,11 +62,13 @@ export class Installed {
   #token = '';
 
   private constructor(parts: {
+    place: Place;
     client: KubernetesClient;
     home: string;
     database: string;
     ends: readonly (() => Promise<void>)[];
   }) {
+    this.#place = parts.place;
     this.client = parts.client;
     this.#home = parts.home;
     this.#database = parts.database;
@@ -65,17 +76,23 @@ export class Installed {
   }
 
   /** Null: there is no PostgreSQL, which was printed. */
-  static async prepare(): Promise<Installed | null> {
+  static async prepare(place: Place): Promise<Installed | null> {
     const database = await createTestDatabase();
     if (database === null) return null;
     const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-installer-'));
     const url = new URL(database.url);
     const target = { host: url.hostname, port: Number(url.port) };
-    url.hostname = OUTSIDE;
-    const close = await forward({ host: OUTSIDE, port: target.port }, () => target);
-    const client = new KubernetesClient(await kubeconfigAccess(given(''), null));
+    url.hostname = place.outside;
+    const close = await forward({ host: place.outside, port: target.port }, () => target);
+    const client = new KubernetesClient(await kubeconfigAccess(place.kubeconfig, null));
     const removeHome = (): Promise<void> => rm(home, { recursive: true, force: true });
-    return new Installed({ client, home, database: url.href, ends: [close, () => database.dispose(), removeHome] });
+    return new Installed({
+      place,
+      client,
+      home,
+      database: url.href,
+      ends: [close, () => database.dispose(), removeHome],
+    });
   }
 
   /** The command line on the machine of whoever installs, who is logged in once there are servers. */
@@ -91,25 +108,37 @@ export class Installed {
   /** Its name; pushed the first time. */
   async image(tag: string): Promise<string> {
     // Nodes keep what they have pulled by a name.
-    const name = `${REGISTRY}/tancho-${this.#name}:${tag}`;
-    if (!this.#pushed.has(name)) await this.#must(['install', 'image', name, '--base', given('_SERVER_BASE')]);
+    const { registry, serverBase } = this.#place;
+    const name = `${this.#outside(registry)}/tancho-${this.#name}:${tag}`;
+    if (!this.#pushed.has(name)) await this.#must(['install', 'image', name, '--base', serverBase]);
     this.#pushed.add(name);
     return name;
   }
 
   async apply(image: string, more: readonly string[] = [], env: Record<string, string> = {}): Promise<string> {
-    const where = ['--kubeconfig', given('')];
+    const { kubeconfig, pods, registry, base, outside } = this.#place;
+    const where = ['--kubeconfig', kubeconfig];
     const settings = [
-      ...['--database', this.#database, '--from', given('_PODS'), '--service', 'ClusterIP'],
-      ...['--registry', `${REGISTRY}/apps`, '--base', `*=${outside(given('_BASE'))}`],
-      ...['--set', `TANCHO_PROVIDER_ALLOW=${OUTSIDE}`, '--set', `TANCHO_ADMIN_EMAIL=${ADMIN.email}`],
+      ...['--database', this.#database, '--service', 'ClusterIP', ...pods.flatMap((network) => ['--from', network])],
+      ...['--registry', `${this.#outside(registry)}/apps`, '--base', `*=${this.#outside(base)}`],
+      ...['--set', `TANCHO_PROVIDER_ALLOW=${outside}`, '--set', `TANCHO_ADMIN_EMAIL=${ADMIN.email}`],
       ...['--set', `TANCHO_ADMIN_PASSWORD=${ADMIN.password}`],
     ];
     return this.#must(['install', 'kubernetes', '--image', image, ...settings, ...more, '--apply', ...where], env);
   }
 
+  /** Of an app that answers `a page`. */
+  get page(): string {
+    return this.#outside(this.#place.page);
+  }
+
+  /** As pods, nodes and this machine reach a registry on its loopback. */
+  #outside(name: string): string {
+    return name.replace(/^127\.0\.0\.1(?=:)/, this.#place.outside);
+  }
+
   remove(): Promise<string> {
-    return this.#must(['install', 'kubernetes', '--remove', '--yes', '--kubeconfig', given('')]);
+    return this.#must(['install', 'kubernetes', '--remove', '--yes', '--kubeconfig', this.#place.kubeconfig]);
   }
 
   async #must(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
@@ -144,6 +173,15 @@ export class Installed {
     });
   }
 
+  /** Every pod of it has been ready for `minReadySeconds`: those that have not are all replaced at once by a change. */
+  async isAvailable(name: string): Promise<void> {
+    const isSo = async (): Promise<boolean> => {
+      const found: Counted | null = await this.client.get(DAEMON_SETS, { namespace: NAMESPACE, name });
+      return found?.status?.numberAvailable === found?.status?.desiredNumberScheduled;
+    };
+    await until(isSo, { what: `all pods of ${name} to be available`, timeoutMs: COME_UP_MS, everyMs: 200 });
+  }
+
   async pods(): Promise<readonly Pod[]> {
     return (await this.client.list(KINDS.pods, { namespace: NAMESPACE })).items;
   }
@@ -156,14 +194,14 @@ export class Installed {
       .filter((name) => name.startsWith('tancho-edges-'));
   }
 
-  /** Which containers do not run and why, and the last lines of all. */
+  /** Which containers do not run and why, the last lines of all, and what the cluster says of it. */
   async troubles(): Promise<string> {
     const lines: string[] = [];
     for (const { metadata, status } of await this.pods()) {
       for (const { ready, state, lastState } of status?.containerStatuses ?? [])
         if (!ready) lines.push(`${metadata.name}: ${JSON.stringify({ state, lastState })}`);
     }
-    return [...lines, await this.#words()].join('\n');
+    return [...lines, await this.#words(), await describeNamespace(this.client, NAMESPACE)].join('\n');
   }
 
   async #words(): Promise<string> {

@@ -21,10 +21,21 @@ interface ServicesOptions {
   readonly network: string;
   /** Where the API server listens on the loopback. */
   readonly apiPort: number;
+  /** Where the ports of each node are, by its name. */
+  readonly nodes: ReadonlyMap<string, string>;
 }
 
-/** What pods reach at this machine's own address among those of Services, and the ports of its node, too. */
+export interface Services {
+  /** A node that has lost its power takes no connection, whatever the cluster still believes; what is open is cut off. */
+  turnOff(node: string): void;
+  turnOn(node: string): void;
+  close(): Promise<void>;
+}
+
+/** What pods reach at this machine's own address among those of Services. */
 export const outsideOf = (network: string): string => `${network}.255.1`;
+/** And where the ports of its nodes are, of which the first is 0. */
+export const nodeAddressOf = (network: string, number: number): string => `${network}.255.${1 + number}`;
 export const nameServerOf = (network: string): string => `${network}.0.10`;
 
 /** `directory`: of the cluster, where it is noted what removeRoute() takes back. */
@@ -42,8 +53,9 @@ async function route(change: 'replace' | 'del', network: string): Promise<void> 
   await promisify(execFile)('/sbin/ip', ['route', change, 'local', `${network}.0.0/16`, 'dev', 'lo']);
 }
 
-export async function startServices({ client, network, apiPort }: ServicesOptions): Promise<() => Promise<void>> {
+export async function startServices({ client, network, apiPort, nodes }: ServicesOptions): Promise<Services> {
   const doors = new Doors();
+  const off = new Set<string>();
   const onError = (): void => {};
   const slices = follow({ client, kind: KINDS.endpointSlices, where: {}, onChange: () => {}, onError });
   const services = follow({
@@ -58,10 +70,24 @@ export async function startServices({ client, network, apiPort }: ServicesOption
   const pods = follow({
     ...{ client, kind: KINDS.pods, where: {}, onError },
     onChange({ now, before }) {
-      const of = (pod: Pod | null): NodePort[] => (pod === null ? [] : nodePortsOf(pod, network));
-      doors.change(of(before), of(now), ({ target }) => target);
+      const of = (pod: Pod | null): NodePort[] => (pod === null ? [] : nodePorts(pod));
+      doors.change(of(before), of(now), nodeTarget);
     },
   });
+  const nodePorts = (pod: Pod): NodePort[] => {
+    const { nodeName = '' } = pod.spec;
+    const host = off.has(nodeName) ? undefined : nodes.get(nodeName);
+    return host === undefined ? [] : nodePortsOf(pod, host);
+  };
+  const allNodePorts = (): NodePort[] => [...pods.objects.values()].flatMap(nodePorts);
+  /** A pod that is started again may have another address then. */
+  const nodeTarget = ({ host, port }: Target): Target | null =>
+    allNodePorts().find((one) => one.host === host && one.port === port)?.target ?? null;
+  const turn = (change: () => void): void => {
+    const before = allNodePorts();
+    change();
+    doors.change(before, allNodePorts(), nodeTarget);
+  };
 
   function targetOf(service: Service | undefined, port: number): Target | null {
     if (service === undefined) return null;
@@ -82,9 +108,13 @@ export async function startServices({ client, network, apiPort }: ServicesOption
   };
   const closeNames = await startNames(nameServerOf(network), find);
   await Promise.all([slices.synced, services.synced, pods.synced]);
-  return async () => {
-    await Promise.all([slices.close(), services.close(), pods.close(), closeNames()]);
-    await doors.closeAll();
+  return {
+    turnOff: (node) => turn(() => off.add(node)),
+    turnOn: (node) => turn(() => off.delete(node)),
+    async close() {
+      await Promise.all([slices.close(), services.close(), pods.close(), closeNames()]);
+      await doors.closeAll();
+    },
   };
 }
 
@@ -92,14 +122,14 @@ interface NodePort extends Target {
   readonly target: Target;
 }
 
-function nodePortsOf({ spec, status }: Pod, network: string): NodePort[] {
+function nodePortsOf({ spec, status }: Pod, node: string): NodePort[] {
   const ports: readonly { readonly containerPort: number; readonly hostPort?: number }[] = spec.containers.flatMap(
     (container) => container.ports ?? [],
   );
   const { podIP: host, phase } = status ?? {};
   if (host === undefined || phase !== 'Running') return [];
   return ports.flatMap(({ containerPort, hostPort }) =>
-    hostPort === undefined ? [] : [{ host: outsideOf(network), port: hostPort, target: { host, port: containerPort } }],
+    hostPort === undefined ? [] : [{ host: node, port: hostPort, target: { host, port: containerPort } }],
   );
 }
 
