@@ -1,7 +1,7 @@
 /**
  * Counts the tests of each file for scripts/test.mjs, and collects why tests failed or were skipped. What has failed, and files that are at their end, are
  * written at once: a run that is interrupted reports nothing any more. At TANCHO_TEST_CUT, in milliseconds since 1970, it begins no more tests:
- * those that run are cut off, take down what they have started, and are skipped like all that are left.
+ * those that run are cut off, take down what they have started, and are skipped like all that are left. SIGUSR2 interrupts in the same way.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
@@ -18,8 +18,13 @@ export default class TestReporter {
   #timer;
   /** Of the time before it was cut; null: it was not. */
   #unhandled = null;
+  #isInterrupted = false;
 
   onInit(vitest) {
+    process.on('SIGUSR2', () => {
+      this.#isInterrupted = true;
+      void vitest.cancelCurrentRun('keyboard-input');
+    });
     const end = Number(process.env.TANCHO_TEST_CUT ?? 0);
     if (end === 0) return;
     const cut = () => {
@@ -41,7 +46,7 @@ export default class TestReporter {
     clearTimeout(this.#timer);
     const isCut = this.#unhandled !== null;
     const files = modules.map((module) => (isCut ? cutCountsOf(module) : countsOf(module)));
-    write({ isWhole: true, isCut, files, unhandled: this.#unhandled ?? unhandledErrors.length });
+    write({ isWhole: !this.#isInterrupted, isCut, files, unhandled: this.#unhandled ?? unhandledErrors.length });
   }
 
   #note(module) {

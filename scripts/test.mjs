@@ -20,6 +20,8 @@ const CLUSTER_LEAST_MS = 240_000;
 const CLUSTER_MS = 480_000;
 /** What has failed has this long for its second turn, however late it is. */
 const AGAIN_LEAST_MS = 120_000;
+/** What has begun when a run is interrupted has this long to take down what it has started. */
+const TAKING_DOWN_MS = 60_000;
 const CLUSTER_PART = 'scenarios on a real Kubernetes';
 
 try {
@@ -37,11 +39,16 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'test-reporter.mjs')}`];
 // Names what keeps a run from ending.
 if (process.env.TANCHO_TEST_SLOW === '1') reporters.push('--reporter=hanging-process');
-// The terminal sends Ctrl-C to vitest too, which then ends by itself.
-process.on('SIGINT', () => {});
 
-/** Interrupts the tests that run; nothing is begun after it. */
+/** Interrupts the tests that run, which take down what they have started; nothing is begun after it. */
 let interrupt = () => {};
+let isInterrupted = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    isInterrupted = true;
+    interrupt();
+  });
+}
 /** Why the types are wrong; null where they are right, or were not found wrong yet. */
 let typeErrors = null;
 const types = alone(() => checkTypes({ isQuiet: true })).catch((error) => {
@@ -66,15 +73,28 @@ async function runTests(args, env = {}, { end = 0, cut = 0 } = {}) {
       TANCHO_TEST_DIST: join(root, 'dist'),
     },
     stdio: 'inherit',
+    // Ctrl-C in a terminal goes to a whole process group, and would end the workers before what they have started.
+    detached: true,
   });
-  interrupt = () => child.kill('SIGINT');
-  if (typeErrors !== null) interrupt();
-  const timer = end === 0 ? undefined : setTimeout(interrupt, Math.max(0, end - Date.now()));
+  let isAsked = false;
+  const timers = [];
+  // Servers among them end their apps.
+  const endAll = () => child.exitCode === null && child.signalCode === null && process.kill(-child.pid, 'SIGINT');
+  interrupt = () => {
+    if (isAsked) return;
+    isAsked = true;
+    console.log('Interrupted: what the tests have started is taken down ...');
+    child.kill('SIGUSR2');
+    timers.push(setTimeout(endAll, TAKING_DOWN_MS));
+  };
+  if (typeErrors !== null || isInterrupted) interrupt();
+  if (end > 0) timers.push(setTimeout(endAll, Math.max(0, end - Date.now())));
   const exitCode = await new Promise((resolve) => {
     child.once('error', () => resolve(1));
     child.once('close', (code) => resolve(code ?? 1));
   });
-  clearTimeout(timer);
+  timers.forEach(clearTimeout);
+  interrupt = () => {};
   const result = existsSync(resultFile)
     ? JSON.parse(readFileSync(resultFile, 'utf8'))
     : { isWhole: false, isCut: false, files: [], unhandled: 0 };
@@ -152,12 +172,13 @@ const args = process.argv.slice(2);
 const end = Number(process.env.TANCHO_TEST_END ?? 0) * 1_000;
 const isClusterWanted = process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0;
 const run = await runSteadily(args, {}, { cut: isClusterWanted && end > 0 ? end - CLUSTER_MS : 0 });
-await types;
-if (typeErrors !== null) {
+// Ctrl-C ends the compiler, too.
+if (!isInterrupted) await types;
+if (!isInterrupted && typeErrors !== null) {
   rmSync(folder, { recursive: true, force: true });
   reportAndExit(typeErrors);
 }
-if (isClusterWanted) {
+if (isClusterWanted && !isInterrupted) {
   const inCluster = await runInCluster();
   if (typeof inCluster === 'string') run.files.push(leftOut(inCluster));
   else {

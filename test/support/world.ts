@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { builtProgram } from './built.ts';
 import { freePort } from './free-port.ts';
+import { noteServer } from './left-servers.ts';
 import { until } from './until.ts';
 import { CLUSTER_POOL, ENGINE, openWorldCluster, type WorldCluster } from './world-engine.ts';
 
@@ -155,12 +156,14 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     }
   }
 
+  const forget = noteServer(home, main);
   try {
     await start();
   } catch (error) {
     await end('SIGINT').catch(() => child.kill('SIGKILL'));
     await cluster?.dispose();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    forget();
     throw error;
   }
   const [sshHost = '', sshPort = ''] = splitAddress(ports.ssh);
@@ -213,6 +216,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       await world.end('SIGINT').catch(() => child.kill('SIGKILL'));
       await cluster?.dispose();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
+      forget();
     },
   };
   if (cluster !== null) await makePool(world);
