@@ -136,10 +136,11 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
   const artifacts = new LocalArtifacts(home('slugs'));
   const images = imagesOf(config, addresses, artifacts);
-  const user = config.ownEdge ? await userOfEdge(config, logger) : null;
+  const user = config.ownEdge ? userOfEdge(config, logger) : Promise.resolve(null);
   // A program that cannot read the state, being older or without its database, leaves alone what runs and serves: so this is first.
   const reading = openStores(config, logger, keep);
-  const opened = reading.then(() => keep(openSandbox(config, home('sandbox'), user)));
+  const known = Promise.all([user, reading]);
+  const opened = known.then(([edgeUser]) => keep(openSandbox(config, home('sandbox'), edgeUser)));
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
 
@@ -177,7 +178,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     gitHost: await keep(reposOf(config, options)),
   });
 
-  const routing = reading.then(() => openRouter(config, options, { opened, user, closers }));
+  const routing = known.then(([edgeUser]) => openRouter(config, options, { opened, user: edgeUser, closers }));
   const opening = [reading, openEngine(), routing, openGitHost(), clusters] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);

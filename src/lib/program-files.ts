@@ -42,13 +42,10 @@ export async function keepProgram(program: ProgramFiles, directory: string): Pro
   await readable(directory);
   const draft = await mkdtemp(`${target}.`);
   try {
-    await readable(draft);
     const all = new Map([['package.json', Buffer.from('{ "type": "module" }\n')], ...program.files]);
-    for (const [name, bytes] of all) {
-      for (const above of foldersOf(name)) await readable(join(draft, above));
-      await writeFile(join(draft, name), bytes);
-      await chmod(join(draft, name), 0o644);
-    }
+    const folders = new Set([...all.keys()].flatMap(foldersOf));
+    for (const folder of ['.', ...folders]) await readable(join(draft, folder));
+    await Promise.all([...all].map(([name, bytes]) => writeReadable(join(draft, name), bytes)));
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
@@ -63,7 +60,12 @@ async function readable(directory: string): Promise<void> {
   await chmod(directory, 0o755);
 }
 
-/** `a/b/c.js` -> `a`, `a/b`. */
+async function writeReadable(path: string, bytes: Buffer): Promise<void> {
+  await writeFile(path, bytes);
+  await chmod(path, 0o644);
+}
+
+/** `a/b/c.js` -> `a`, `a/b`: those above come first. */
 function foldersOf(name: string): string[] {
   const parent = dirname(name);
   return parent === '.' ? [] : [...foldersOf(parent), parent];

@@ -64,8 +64,13 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
       typeof isolation === 'string' ? isolation : attempt(isolation, options, cgroups);
     const problem = known === null || typeof isolation === 'string' ? await trial() : null;
     if (typeof isolation !== 'string' && problem === null) {
-      const noRoots = known === null ? await attemptRoot(isolation, options, cgroups) : known.noRoots;
-      const networks = await attemptNetworks(isolation, options, known?.hasNetworks ?? false);
+      // At once, for both mostly wait for the kernel.
+      const rest = [
+        known === null ? attemptRoot(isolation, options, cgroups) : Promise.resolve(known.noRoots),
+        attemptNetworks(isolation, options, known?.hasNetworks ?? false),
+      ] as const;
+      await Promise.allSettled(rest);
+      const [noRoots, networks] = await Promise.all(rest);
       if (known === null) noteFound(options.stateDir, { level, noRoots, hasNetworks: typeof networks !== 'string' });
       const description = describe(isolation, { cgroups, why, noRoots, networks }, reasons);
       const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
