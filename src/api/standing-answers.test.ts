@@ -31,7 +31,7 @@ beforeEach(async () => {
       making.push({
         url: request.url ?? '',
         finish(status, text) {
-          if (status === 200) standing.keep(request, Buffer.from(text));
+          if (status === 200) standing.keep(request, [Buffer.from(text)]);
           response.writeHead(status).end(text);
         },
       });

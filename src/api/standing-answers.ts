@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sizeOf } from './http/reply.ts';
 
 interface StandingAnswersOptions {
   /** Paths without query, as they stand in the request line. */
@@ -21,8 +22,8 @@ interface Standing {
   readonly key: string;
   readonly version: string;
   readonly until: number;
-  /** Null while it is being made. */
-  bytes: Buffer | null;
+  /** Null while it is being made. Of one that is asked for again it is one piece. */
+  pieces: readonly Buffer[] | null;
   readonly waiting: { readonly serve: (bytes: Buffer) => void; readonly make: () => void }[];
 }
 
@@ -54,14 +55,14 @@ export class StandingAnswers {
   }
 
   /** To be called with what was made, before it is sent; for a request that nobody else may have the answer of it does nothing. */
-  keep(request: IncomingMessage, bytes: Buffer): void {
+  keep(request: IncomingMessage, pieces: readonly Buffer[]): void {
     const standing = this.#making.get(request);
     if (standing === undefined) return;
     this.#making.delete(request);
-    for (const { serve } of standing.waiting.splice(0)) serve(bytes);
+    standing.pieces = pieces;
+    for (const { serve } of standing.waiting.splice(0)) serve(inOnePiece(standing, pieces));
     if (this.#answers.get(standing.key) !== standing) return;
-    standing.bytes = bytes;
-    this.#bytes += bytes.length;
+    this.#bytes += sizeOf(pieces);
     this.#forgetOldest();
   }
 
@@ -72,13 +73,13 @@ export class StandingAnswers {
     if (known === undefined || known.version !== version || known.until < performance.now()) {
       return this.#make(key, version, request, response, make);
     }
-    if (known.bytes === null) known.waiting.push({ serve, make });
-    else serve(known.bytes);
+    if (known.pieces === null) known.waiting.push({ serve, make });
+    else serve(inOnePiece(known, known.pieces));
   }
 
   #make(key: string, version: string, request: IncomingMessage, response: ServerResponse, make: () => void): void {
     this.#forget(key);
-    const standing: Standing = { key, version, until: performance.now() + STANDS_MS, bytes: null, waiting: [] };
+    const standing: Standing = { key, version, until: performance.now() + STANDS_MS, pieces: null, waiting: [] };
     this.#answers.set(key, standing);
     this.#making.set(request, standing);
     response.once('close', () => {
@@ -99,7 +100,7 @@ export class StandingAnswers {
   }
 
   #forget(key: string): void {
-    this.#bytes -= this.#answers.get(key)?.bytes?.length ?? 0;
+    this.#bytes -= sizeOf(this.#answers.get(key)?.pieces ?? []);
     this.#answers.delete(key);
   }
 
@@ -109,4 +110,13 @@ export class StandingAnswers {
       this.#forget(key);
     }
   }
+}
+
+/** What is sent many times is put together once. */
+function inOnePiece(standing: Standing, pieces: readonly Buffer[]): Buffer {
+  const [first, ...others] = pieces;
+  if (first !== undefined && others.length === 0) return first;
+  const whole = Buffer.concat(pieces);
+  standing.pieces = [whole];
+  return whole;
 }

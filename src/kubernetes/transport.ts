@@ -2,12 +2,11 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import type { Readable } from 'node:stream';
-import type { SecureContextOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadline } from '../lib/deadline.ts';
 import type { ClusterAccess, ClusterLogin } from './access.ts';
 import { isPassing, KubernetesError, refusal, UNREACHABLE } from './kubernetes-error.ts';
-import { Multiplexed } from './multiplexed.ts';
+import { Multiplexed, type Secure } from './multiplexed.ts';
 
 const HEAD_MS = 20_000;
 /** How long one question is tried again. */
@@ -37,13 +36,14 @@ export interface ApiRequest {
 }
 
 interface TlsChoice {
-  readonly secure: SecureContextOptions & { readonly rejectUnauthorized: boolean; readonly servername?: string };
+  readonly secure: Secure;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One login's connections. */
 interface Agents {
   readonly certificate: ClusterLogin['certificate'];
+  readonly secure: Secure;
   readonly short: Agent;
   readonly long: Agent;
   /** Null: not with this server. */
@@ -113,7 +113,7 @@ export class Transport {
   /** For connections that are no requests. */
   async tls(): Promise<TlsChoice> {
     const login = await this.#access.login();
-    return { secure: this.#secure(login.certificate), headers: login.headers };
+    return { secure: this.#agentsOf(login).secure, headers: login.headers };
   }
 
   url(path: string, query: ApiRequest['query'] = {}): URL {
@@ -190,7 +190,7 @@ export class Transport {
     const { Agent: Kept } = this.#http;
     const made = new Kept({ ...options, maxSockets: MAX_SOCKETS }) as Agent;
     const many = server.protocol === 'https:' ? new Multiplexed({ server, secure }) : null;
-    this.#agents = { certificate, short: made, long: new Kept(options) as Agent, many };
+    this.#agents = { certificate, secure, short: made, long: new Kept(options) as Agent, many };
     return this.#agents;
   }
 
@@ -205,14 +205,15 @@ export class Transport {
     }
   }
 
-  #secure(certificate: ClusterLogin['certificate']): TlsChoice['secure'] {
-    const { authorities, isVerified, serverName } = this.#access.cluster;
-    return {
-      rejectUnauthorized: isVerified,
+  #secure(certificate: ClusterLogin['certificate']): Secure {
+    const { server, authorities, isVerified, serverName } = this.#access.cluster;
+    const secure = { rejectUnauthorized: isVerified, ...(serverName !== null && { servername: serverName }) };
+    if (server.protocol === 'http:') return secure;
+    const secureContext = process.getBuiltinModule('node:tls').createSecureContext({
       ...(authorities !== null && { ca: authorities }),
-      ...(serverName !== null && { servername: serverName }),
       ...(certificate !== null && { cert: certificate.chain, key: certificate.key }),
-    };
+    });
+    return { ...secure, secureContext };
   }
 }
 

@@ -56,9 +56,9 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
     case 'json': {
       const document = await documentOf(admitted, operation.shape, await operation.handle(context, input));
       if (operation.stands !== true) return reply.json(document);
-      const bytes = typeof document === 'string' ? Buffer.from(document) : document;
-      options.standing?.keep(request, bytes);
-      return reply.json(bytes);
+      const pieces = typeof document === 'string' ? [Buffer.from(document)] : document;
+      options.standing?.keep(request, pieces);
+      return reply.json(pieces);
     }
     case 'text':
       return reply.send(200, await operation.handle(context, input), { 'content-type': 'text/plain; charset=utf-8' });
@@ -122,7 +122,7 @@ async function documentOf(
   { route: { variant }, request }: Admitted,
   name: ShapeName,
   value: unknown,
-): Promise<string | Buffer> {
+): Promise<string | readonly Buffer[]> {
   const { serialized, serializedList } = await serialization();
   const { schema, pieces, toWire }: Shape<never> = variant.shapes[name];
   if (isOldest(request) && variant.extensions) {

@@ -36,6 +36,16 @@ describe('a reply', () => {
     expect(headers).toMatchObject({ 'x-request-id': 'one', 'content-length': '8' });
   });
 
+  it('in pieces is all of them, with the size of all', async () => {
+    const pieces = ['[1', ',"größer"', ']'].map((piece) => Buffer.from(piece));
+    const { headers, text } = await ask('GET', (reply) => reply.json(pieces));
+    expect({ text, size: headers['content-length'] }).toEqual({ text: '[1,"größer"]', size: '14' });
+    expect(await ask('HEAD', (reply) => reply.json(pieces))).toMatchObject({
+      text: '',
+      headers: { 'content-length': '14' },
+    });
+  });
+
   it('to HEAD names the size of what GET would have', async () => {
     const { headers, text } = await ask('HEAD', (reply) => reply.json('{"a":1}'));
     expect({ size: headers['content-length'], text }).toEqual({ size: '7', text: '' });

@@ -28,11 +28,12 @@ export class Reply {
     this.#headers = { ...this.#headers, ...headers };
   }
 
-  json(text: string | Uint8Array): void {
+  /** In pieces, it is all of them, one after the other. */
+  json(text: string | readonly Uint8Array[]): void {
     this.send(200, text, { 'content-type': JSON_TYPE });
   }
 
-  send(status: number, body: string | Uint8Array, headers: Headers = {}): void {
+  send(status: number, body: string | readonly Uint8Array[], headers: Headers = {}): void {
     if (this.#isTaken || this.#response.destroyed) return;
     this.#isTaken = true;
     // Those two have no body, and may not name the size of one.
@@ -40,10 +41,14 @@ export class Reply {
     this.#response.writeHead(status, {
       ...this.#headers,
       ...headers,
-      ...(hasBody && { 'content-length': Buffer.byteLength(body) }),
+      ...(hasBody && { 'content-length': sizeOf(body) }),
     });
     // Node leaves the body of an answer to HEAD away.
-    this.#response.end(hasBody ? body : undefined);
+    if (!hasBody || typeof body === 'string') return void this.#response.end(hasBody ? body : undefined);
+    // So that all of them are one write.
+    this.#response.cork();
+    for (const piece of body) this.#response.write(piece);
+    this.#response.end();
   }
 
   /** As send(), with a body that comes piece by piece. Rejects when it breaks off; until its first piece an error can still be answered. */
@@ -77,4 +82,8 @@ async function* withFirst(
   if (first.done === true) return;
   yield first.value;
   yield* rest;
+}
+
+export function sizeOf(body: string | readonly Uint8Array[]): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
 }

@@ -17,16 +17,29 @@ export function serialized(schema: object, data: unknown): string {
   return serialize(data);
 }
 
-const OPEN = Buffer.from('[');
-const BETWEEN = Buffer.from(',');
+/** Of each change so many are written anew. */
+const PIECE_MEMBERS = 16;
 const CLOSE = Buffer.from(']');
+const EMPTY = Buffer.from('[]');
 
-/** A list, of which only those members are written anew that were not there before. */
-export function serializedList({ schema, toWire, kept }: Pieces, members: readonly object[]): Buffer {
-  const parts = members.flatMap((member, at) => {
-    const piece = kept.get(member) ?? Buffer.from(serialized(schema, toWire(member as never)));
-    kept.set(member, piece);
-    return at === 0 ? [piece] : [BETWEEN, piece];
-  });
-  return Buffer.concat([OPEN, ...parts, CLOSE]);
+/** A list in pieces, of which only those are written anew that have other members than before. */
+export function serializedList(pieces: Pieces, members: readonly object[]): readonly Buffer[] {
+  const list: Buffer[] = [];
+  for (let at = 0; at < members.length; at += PIECE_MEMBERS)
+    list.push(bytesOf(pieces, members.slice(at, at + PIECE_MEMBERS), at === 0));
+  return list.length === 0 ? [EMPTY] : [...list, CLOSE];
+}
+
+function bytesOf({ schema, toWire, kept }: Pieces, members: readonly object[], isFirst: boolean): Buffer {
+  const [first = members] = members;
+  const known = kept.get(first);
+  if (known?.isFirst === isFirst && isSame(known.members, members)) return known.bytes;
+  const texts = members.map((member) => serialized(schema, toWire(member as never)));
+  const bytes = Buffer.from(`${isFirst ? '[' : ','}${texts.join(',')}`);
+  kept.set(first, { members, isFirst, bytes });
+  return bytes;
+}
+
+function isSame(some: readonly object[], others: readonly object[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
 }

@@ -8,15 +8,23 @@ import { Type } from '../schema.ts';
 export interface Shape<T> {
   readonly schema: TSchema;
   readonly toWire: (value: T) => unknown;
-  /** Of a list whose members are the same objects as long as they are as they were: what is sent of each is kept. */
+  /** Of a list whose members are the same objects as long as they are as they were: what is sent of them is kept. */
   readonly pieces?: Pieces;
 }
 
 export interface Pieces {
   readonly schema: TSchema;
   readonly toWire: (member: never) => unknown;
-  /** By member. */
-  readonly kept: WeakMap<object, Buffer>;
+  /** By the first of the members that it has. */
+  readonly kept: WeakMap<object, Piece>;
+}
+
+/** What is sent of some members that follow each other. */
+interface Piece {
+  readonly members: readonly object[];
+  /** It begins the list. */
+  readonly isFirst: boolean;
+  readonly bytes: Buffer;
 }
 
 export function shape<T, S extends TSchema>(schema: S, toWire: (value: T) => Static<S>): Shape<T> {

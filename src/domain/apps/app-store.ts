@@ -24,8 +24,13 @@ export interface AppReader {
   artifacts(apps: readonly string[]): Promise<NamedArtifact[]>;
   /** Sorted by index. */
   units(app: string): Promise<Unit[]>;
-  /** Sorted by app and index. `teams` undefined: of all apps; otherwise of those that share a team with the list. */
-  allUnits(teams?: readonly string[]): Promise<Unit[]>;
+  /** Of all apps, sorted by app and index. */
+  allUnits(): Promise<Unit[]>;
+  /**
+   * Those of each app that has some, sorted by index; a list whose units are as they were the last time is the same object. `teams` undefined: of all
+   * apps; otherwise of those that share a team with the list.
+   */
+  unitsByApp(teams?: readonly string[]): Promise<ReadonlyMap<string, readonly Unit[]>>;
   unit(id: string): Promise<Unit | null>;
   rollout(id: string): Promise<Rollout | null>;
   unfinishedRollouts(): Promise<Rollout[]>;

@@ -13,7 +13,7 @@ it('a list reads the units of the apps that are in it, and no others', async () 
   await world.createApp('shop');
   await world.deploy('shop');
   const asked: unknown[] = [];
-  world.faults.on('store.allUnits', ([teams]) => void asked.push(teams));
+  world.faults.on('store.unitsByApp', ([teams]) => void asked.push(teams));
   expect((await world.useCases.apps.list(ANN)).map(({ units }) => units.length)).toEqual([1]);
   expect(asked).toEqual([ANN.teams]);
 });

@@ -28,7 +28,7 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
 import { appState, servingUnits, type Unit } from '../units/unit.ts';
 import { unitProblems } from '../units/unit-problems.ts';
-import { StandingViews } from './standing-views.ts';
+import { type Around, StandingViews } from './standing-views.ts';
 import type { VolumeWatch } from '../disk/volume-watch.ts';
 
 export interface AppView {
@@ -111,6 +111,7 @@ interface AppsDeps {
   readonly now: () => Date;
 }
 
+const NO_UNITS: readonly Unit[] = [];
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 /** The name before the platform's domain that is the API's would be no app's to answer at. */
@@ -121,18 +122,25 @@ function reservedNames({ domain, apiDomain }: Settings): ReadonlySet<string> {
 export function createApps(deps: AppsDeps): Apps {
   const { store, builder, gitHost, rollouts, removal, routes, journal, act, volumeWatch, settings, logger, now } = deps;
 
-  function view(app: App, units: readonly Unit[]): AppView {
-    const serving = servingUnits(app, units);
+  function aroundOf(app: App): Around {
     return {
-      app,
-      units: serving,
-      state: appState(serving, app.desired, app.release !== null),
-      problems: [...unitProblems(serving, now()), ...volumeWatch.problemsOf(app.name)],
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
       url: appUrl(hostLabel(app), settings),
       processUrls: app.routedProcesses.map((process) => ({ process, url: appUrl(labelsOf(app, process), settings) })),
       ip: settings.publicAddress(),
+      volumeProblems: volumeWatch.problemsOf(app.name),
+    };
+  }
+
+  function view(app: App, units: readonly Unit[], { volumeProblems, ...around } = aroundOf(app)): AppView {
+    const serving = servingUnits(app, units);
+    return {
+      app,
+      units: serving,
+      state: appState(serving, app.desired, app.release !== null),
+      problems: [...unitProblems(serving, now()), ...volumeProblems],
+      ...around,
     };
   }
 
@@ -190,10 +198,12 @@ export function createApps(deps: AppsDeps): Apps {
     async list(caller, filter = {}) {
       demand(caller, 'app.list');
       const teams = caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined;
-      const [apps, units] = await Promise.all([store.apps(teams), store.allUnits(teams)]);
-      const byApp = Map.groupBy(units, (unit) => unit.app);
+      const [apps, units] = await Promise.all([store.apps(teams), store.unitsByApp(teams)]);
       const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
-      const views = shown.map((app) => standing.of(view(app, byApp.get(app.name) ?? [])));
+      const views = shown.map((app) => {
+        const [own, around] = [units.get(app.name) ?? NO_UNITS, aroundOf(app)];
+        return standing.of(app, own, around, () => view(app, own, around));
+      });
       const { states } = filter;
       return states === undefined
         ? views

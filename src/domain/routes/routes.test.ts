@@ -45,7 +45,7 @@ describe('the route table', () => {
 
   it('of one app is published without reading the others, and what a failed call was to bring comes with the next', async () => {
     await world.createApp('blog');
-    const reads = vi.spyOn(world.machine.store, 'allUnits');
+    const reads = vi.spyOn(world.machine.store, 'unitsByApp');
     const rename = (app: string, cname: string) =>
       world.machine.store.transact((tx) => tx.updateApp(app, { cname: [cname] }));
     const hosts = () => world.machine.table().routes.map((route) => route.hosts[1]);
@@ -75,7 +75,7 @@ describe('the route table', () => {
 
   it('follows a unit that dies without reading other apps', async () => {
     await world.createApp('blog');
-    const reads = vi.spyOn(world.machine.store, 'allUnits');
+    const reads = vi.spyOn(world.machine.store, 'unitsByApp');
     const [unit] = await world.machine.store.units('shop');
     const back = world.faults.hold('provisioner.ensure');
     await world.machine.units.kill(unit?.id ?? '');

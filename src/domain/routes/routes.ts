@@ -210,11 +210,10 @@ export class Routes {
   }
 
   async #readAll(): Promise<Map<string, Entry>> {
-    const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
-    const byApp = Map.groupBy(units, (unit) => unit.app);
+    const [apps, units] = await Promise.all([this.#store.apps(), this.#store.unitsByApp()]);
     const routed = apps.filter((app) => !app.removing);
     const entries = new Map<string, Entry>();
-    for (const app of routed) entries.set(app.name, await this.#entryOf(app, byApp.get(app.name) ?? []));
+    for (const app of routed) entries.set(app.name, await this.#entryOf(app, units.get(app.name) ?? []));
     return entries;
   }
 

@@ -91,7 +91,7 @@ export class UnitBindings {
     const bound = (await store.bindings()).filter(({ state }) => state === 'bound');
     if (bound.length === 0) return true;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
-    const units = Map.groupBy(await store.allUnits(), (unit) => unit.app);
+    const units = await store.unitsByApp();
     let isDone = true;
     for (const { id, instance, app: name, unitHosts: notified } of bound) {
       if (this.#isClosed) return true;

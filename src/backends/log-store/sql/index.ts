@@ -13,6 +13,7 @@ import type { DatabaseOptions } from '../../../sql/database.ts';
 import { migrate } from '../../../sql/migrate.ts';
 import { DatabaseRefused, sqlFault } from '../../../sql/sql-error.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
+import { Turns } from '../../../lib/turns.ts';
 import { append } from './append.ts';
 import { drainCursors } from './drains.ts';
 import { freeRoom, prepareToFree } from './freed-room.ts';
@@ -39,6 +40,8 @@ interface SqlLogStoreDeps {
 
 /** One writes at a time; the others read. */
 const POOL_SIZE = 4;
+/** Begun and not over: one that writes, and the next. Thousands of units may print something in one moment, and what has begun takes much more memory than what has not. */
+const TRANSACTIONS = 2;
 
 /** Opens the database, creating and migrating it as needed. Throws PlatformError `unavailable` when that fails. */
 export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLogStoreDeps): Promise<LogStore> {
@@ -75,13 +78,15 @@ function databaseOptions(options: SqlLogStoreOptions): DatabaseOptions {
 
 function logStore(scope: LogScope, name: string, close: () => Promise<void>): LogStore {
   const { db } = scope;
+  const turns = new Turns(TRANSACTIONS);
+  const transact: Transact = (work) => turns.run(() => transaction(scope, work));
   let searching: Promise<SearchThreads> | null = null;
   // Loaded when it is wanted: most servers search little.
   const threads = (): Promise<SearchThreads> =>
     (searching ??= import('./search/search-threads.ts').then((loaded) => new loaded.SearchThreads()));
   return {
     name,
-    append: (entries, read) => transaction(scope, (inside) => append(inside, entries, read)),
+    append: (entries, read) => transact((inside) => append(inside, entries, read)),
     query: async (filter) => (await query(scope, threads, filter)).entries,
     search: (filter, forMs) => query(scope, threads, filter, forMs),
     async removed(app) {
@@ -107,17 +112,19 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       await db.deleteFrom('log_cursors').where('unit_id', '=', unitId).execute();
     },
     removeApp: (app) =>
-      transaction(scope, async (inside) => {
+      transact(async (inside) => {
         await inside.db.deleteFrom('log_blocks').where('app', '=', app).execute();
         await inside.db.deleteFrom('log_apps').where('app', '=', app).execute();
       }),
     async prune(bounds) {
-      const removed = await prune(scope, bounds, (work) => transaction(scope, work));
+      const removed = await prune(scope, bounds, transact);
       if (removed > 0) await freeRoom(scope);
       return removed;
     },
     async close() {
       await (await searching)?.close();
+      // Those who wait come first.
+      await turns.run(async () => undefined);
       await close();
     },
   };
@@ -138,6 +145,8 @@ function withReserve(store: LogStore, reserve: RoomReserve, logger: Logger): Log
     },
   };
 }
+
+type Transact = <T>(work: (inside: LogScope) => Promise<T>) => Promise<T>;
 
 /** One at a time, on PostgreSQL over all processes, by holding the counter. */
 function transaction<T>(scope: LogScope, work: (inside: LogScope) => Promise<T>): Promise<T> {

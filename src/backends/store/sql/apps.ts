@@ -7,7 +7,7 @@ import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing, teamsNotFound } from './faults.ts';
 import { readAll } from './changed-groups.ts';
 import { gathered, teamsOf } from './gathered.ts';
-import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
+import { flat, groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { AppsTable, Scope } from './schema.ts';
 
 /** Of an app and one of its teams. */
@@ -48,14 +48,15 @@ export function appReader(scope: Scope): Pick<AppReader, 'app' | 'apps'> {
           .orderBy('apps.name');
       if (teams !== undefined) {
         const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
-        return known.apps.of(await groups(db).where('apps.name', 'in', shared).execute());
+        return flat(known.apps.of(await groups(db).where('apps.name', 'in', shared).execute()));
       }
-      return readAll(scope, {
+      const all = await readAll(scope, {
         noted: 'changed_apps',
         known: known.apps,
         read: (from, names) =>
           (names === undefined ? groups(from) : groups(from).where('apps.name', 'in', listOf(kind, names))).execute(),
       });
+      return flat(all);
     },
   };
 }

@@ -4,7 +4,7 @@
  * a transaction undoes. After others have written to the file all is read.
  */
 import { type Kysely, sql } from 'kysely';
-import type { GroupText, KnownGroups } from './known-groups.ts';
+import type { Groups, GroupText, KnownGroups } from './known-groups.ts';
 import type { Scope, Tables } from './schema.ts';
 
 /** Columns that name the group, by table. */
@@ -42,7 +42,7 @@ export async function noteChanges({ db, kind }: Pick<Scope, 'db' | 'kind'>): Pro
   }
 }
 
-export async function readAll<T>({ db, kind }: Scope, { noted, known, read }: Reading<T>): Promise<T[]> {
+export async function readAll<T>({ db, kind }: Scope, { noted, known, read }: Reading<T>): Promise<Groups<T>> {
   // What a transaction sees may be undone.
   if (db.isTransaction) return known.of(await read(db));
   if (kind === 'postgres') return known.all(await read(db));

@@ -10,6 +10,9 @@ export interface GroupText {
   readonly text: string;
 }
 
+/** In the order that the groups were read in; of a group that is as it was the same list. */
+export type Groups<T> = ReadonlyMap<string, readonly T[]>;
+
 interface Known<T> {
   readonly text: string;
   readonly made: readonly T[];
@@ -29,12 +32,18 @@ export function rowsOf<Row>(text: string, columns: readonly string[]): Row[] {
   return rows.map((values) => Object.fromEntries(columns.map((column, at) => [column, values[at]])) as Row);
 }
 
+export function flat<T>(groups: Groups<T>): T[] {
+  return [...groups.values()].flat();
+}
+
 export class KnownGroups<T> {
   readonly #make: (text: string) => readonly T[];
   /** Of the file, when all was read last; null: nobody knows. For whoever reads it. */
   version: number | null = null;
   /** All there are, by name. */
   #known = new Map<string, Known<T>>();
+  /** What was made of them; null: they have changed since. */
+  #groups: Groups<T> | null = null;
   /** Those that were read by themselves and are not, or not so, among all; until all are read again. */
   readonly #others = new Map<string, Known<T>>();
 
@@ -42,30 +51,33 @@ export class KnownGroups<T> {
     this.#make = make;
   }
 
-  /** In the order of the groups, which may be some only, or seen by a transaction that is undone: they say nothing of all. */
-  of(groups: readonly GroupText[]): T[] {
-    return groups.flatMap((group) => {
+  /** The groups may be some only, or seen by a transaction that is undone: they say nothing of all. */
+  of(groups: readonly GroupText[]): Groups<T> {
+    const found = groups.map((group) => {
       const known = this.#madeOf(group);
       if (known !== this.#known.get(group.name)) this.#others.set(group.name, known);
-      return known.made;
+      return [group.name, known.made] as const;
     });
+    return new Map(found);
   }
 
   /** The same of all groups there are. */
-  all(groups: readonly GroupText[]): T[] {
+  all(groups: readonly GroupText[]): Groups<T> {
     this.#known = new Map(groups.map((group) => [group.name, this.#madeOf(group)]));
     this.#others.clear();
+    this.#groups = null;
     return this.#inOrder();
   }
 
   /** All groups, of which only those that are named were read again: those without rows are gone. */
-  allButFor(names: readonly string[], groups: readonly GroupText[]): T[] {
+  allButFor(names: readonly string[], groups: readonly GroupText[]): Groups<T> {
     const read = new Map(groups.map((group) => [group.name, this.#madeOf(group)]));
     const isNew = groups.some(({ name }) => !this.#known.has(name));
     for (const name of names) {
       const known = read.get(name);
       if (known === undefined) this.#known.delete(name);
       else this.#known.set(name, known);
+      this.#groups = null;
     }
     this.#others.clear();
     if (isNew) this.#known = new Map([...this.#known].sort(([one], [other]) => (one < other ? -1 : 1)));
@@ -77,7 +89,8 @@ export class KnownGroups<T> {
     return known ?? { text, made: this.#make(text) };
   }
 
-  #inOrder(): T[] {
-    return [...this.#known.values()].flatMap(({ made }) => made);
+  #inOrder(): Groups<T> {
+    this.#groups ??= new Map([...this.#known].map(([name, { made }]) => [name, made]));
+    return this.#groups;
   }
 }

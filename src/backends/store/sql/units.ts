@@ -5,7 +5,7 @@ import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/u
 import { PlatformError } from '../../../domain/errors.ts';
 import { readAll } from './changed-groups.ts';
 import { appNotFound, needing } from './faults.ts';
-import { groupText, KnownGroups, rowsOf } from './known-groups.ts';
+import { flat, type Groups, groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { Scope, UnitsTable } from './schema.ts';
 
 const COLUMNS = [
@@ -21,8 +21,26 @@ export function knownUnits(): KnownGroups<Unit> {
   );
 }
 
-export function unitReader(scope: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+export function unitReader(scope: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits' | 'unitsByApp'> {
   const { db, kind, known } = scope;
+  const groups = (from: Scope['db']) =>
+    from
+      .selectFrom('units')
+      .select(['app as name', groupText(kind, COLUMNS).as('text')])
+      .groupBy('app')
+      .orderBy('app');
+  const unitsByApp = async (teams?: readonly string[]): Promise<Groups<Unit>> => {
+    if (teams !== undefined) {
+      const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
+      return known.units.of(await groups(db).where('units.app', 'in', shared).execute());
+    }
+    return readAll(scope, {
+      noted: 'changed_units',
+      known: known.units,
+      read: (from, names) =>
+        (names === undefined ? groups(from) : groups(from).where('app', 'in', listOf(kind, names))).execute(),
+    });
+  };
   return {
     async unit(id) {
       const row = await db.selectFrom('units').selectAll().where('id', '=', id).executeTakeFirst();
@@ -32,24 +50,10 @@ export function unitReader(scope: Scope): Pick<AppReader, 'unit' | 'units' | 'al
       const rows = await db.selectFrom('units').selectAll().where('app', '=', app).orderBy('number').execute();
       return rows.map(fromRow);
     },
-    async allUnits(teams) {
-      const groups = (from: Scope['db']) =>
-        from
-          .selectFrom('units')
-          .select(['app as name', groupText(kind, COLUMNS).as('text')])
-          .groupBy('app')
-          .orderBy('app');
-      if (teams !== undefined) {
-        const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
-        return known.units.of(await groups(db).where('units.app', 'in', shared).execute());
-      }
-      return readAll(scope, {
-        noted: 'changed_units',
-        known: known.units,
-        read: (from, names) =>
-          (names === undefined ? groups(from) : groups(from).where('app', 'in', listOf(kind, names))).execute(),
-      });
+    async allUnits() {
+      return flat(await unitsByApp());
     },
+    unitsByApp,
   };
 }
 

@@ -32,6 +32,11 @@ export const unitCases: StoreCases = {
       ['shop', 2],
       ['shop', 10],
     ]);
+    const byApp = [...(await store.unitsByApp())].map(([app, own]) => [app, own.map(({ index }) => index)]);
+    expect(byApp).toEqual([
+      ['blog', [1]],
+      ['shop', [0, 2, 10]],
+    ]);
     expect(await store.units('gone')).toEqual([]);
   },
 
@@ -42,7 +47,7 @@ export const unitCases: StoreCases = {
       await tx.updateApp('blog', { teams: ['others'] });
       for (const name of ['shop', 'blog']) await tx.insertUnit(unit(name, 0));
     });
-    const apps = async (...teams: string[]) => (await store.allUnits(teams)).map((found) => found.app);
+    const apps = async (...teams: string[]) => [...(await store.unitsByApp(teams)).keys()];
     expect(await apps('others')).toEqual(['blog']);
     expect(await apps('others', 'red', 'gone')).toEqual(['blog', 'shop']);
     expect([await apps(), await apps('gone')]).toEqual([[], []]);
