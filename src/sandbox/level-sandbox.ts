@@ -35,8 +35,11 @@ export interface IsolationLevel {
 }
 
 const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
-/** Of what goes before tenants: five times what all of these have together. It uses little, and is to have that at once. */
-const PREFERRED_SHARE = 1_000;
+/**
+ * Of what goes before tenants: twice what all of these have together. The more it weighs the sooner it runs whenever anything arrives: at five times the
+ * edge woke up for requests one by one, and a busy machine of two cores served a tenth to a quarter fewer.
+ */
+const PREFERRED_SHARE = 400;
 
 /** This process, as sweep() recognises it. */
 const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
