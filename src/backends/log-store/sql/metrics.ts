@@ -3,7 +3,9 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { KeptMetrics } from '../../../domain/metrics/kept-metrics.ts';
 import type { LogScope } from './schema.ts';
 
-const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** A piece packs into some hundred bytes, and would hold the 64 KB that zlib allots for its answer otherwise. */
+const CHUNKS = { chunkSize: 4096 };
+const FAST = { ...CHUNKS, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** What would be larger comes from nobody of ours. */
 const MOST_BYTES = 1024 * 1024;
 
@@ -20,7 +22,7 @@ export function keptMetrics({ db }: LogScope): KeptMetrics {
         .orderBy('start_ms')
         .execute();
       return rows.map(({ start_ms: startMs, packed }) => {
-        return { app, stepMs, startMs, data: zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }) };
+        return { app, stepMs, startMs, data: zstdDecompressSync(packed, { ...CHUNKS, maxOutputLength: MOST_BYTES }) };
       });
     },
     async keepMetrics(chunks) {
