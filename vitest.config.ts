@@ -47,7 +47,7 @@ export default defineConfig({
     // The first file that needs the built program compiles it.
     hookTimeout: 480_000,
     // A cluster is taken down after the last test, and servers of interrupted ones; what is cut off there stays on the machine.
-    teardownTimeout: inCluster || isApart ? 120_000 : 30_000,
+    teardownTimeout: inCluster || isApart ? 120_000 : 70_000,
     globals: false,
     // For test/contract: in the workers the runner gives BASE_URL a meaning of its own.
     provide: {

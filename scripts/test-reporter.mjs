@@ -13,6 +13,10 @@ const CUT_OFF = 'The test run was aborted by the user.';
 const LONGEST_TEXT = 1_500;
 const MOST_NAMED = 5;
 
+const LOOK_MS = 1_000;
+/** As in scripts/test.mjs. */
+const TAKING_DOWN_MS = 60_000;
+
 export default class TestReporter {
   #files = new Map();
   #timer;
@@ -21,10 +25,19 @@ export default class TestReporter {
   #isInterrupted = false;
 
   onInit(vitest) {
-    process.on('SIGUSR2', () => {
+    const interrupt = () => {
       this.#isInterrupted = true;
       void vitest.cancelCurrentRun('keyboard-input');
-    });
+    };
+    process.on('SIGUSR2', interrupt);
+    // This process has a session of its own, so what kills the runner with its process group does not kill this one.
+    const runner = process.ppid;
+    const watch = setInterval(() => {
+      if (process.ppid === runner) return;
+      clearInterval(watch);
+      interrupt();
+      setTimeout(() => process.kill(-process.pid, 'SIGINT'), TAKING_DOWN_MS).unref();
+    }, LOOK_MS).unref();
     const end = Number(process.env.TANCHO_TEST_CUT ?? 0);
     if (end === 0) return;
     const cut = () => {

@@ -198,8 +198,8 @@ rmSync(folder, { recursive: true, force: true });
 
 const sum = (key) => run.files.reduce((total, file) => total + file[key], 0);
 const skipped = run.files.flatMap((file) => file.skipped);
-// An error outside of every test, or a run without any test, is a failure as well.
-const failures = sum('failed') + run.unhandled || (run.exitCode === 0 ? 0 : 1);
+// An error outside of every test, a run without any test, and one that was interrupted are failures as well.
+const failures = sum('failed') + run.unhandled || (run.exitCode === 0 && !isInterrupted ? 0 : 1);
 if (process.env.TANCHO_TEST_SLOW !== '1') {
   const long = globSync('{src,test,bench}/**/*.long.test.ts', { cwd: root });
   console.log(

@@ -60,7 +60,7 @@ export class StandingAnswers {
     if (standing === undefined) return;
     this.#making.delete(request);
     standing.pieces = pieces;
-    for (const { serve } of standing.waiting.splice(0)) serve(inOnePiece(standing, pieces));
+    for (const { serve } of standing.waiting.splice(0)) serve(inOnePiece(standing, standing.pieces));
     if (this.#answers.get(standing.key) !== standing) return;
     this.#bytes += sizeOf(pieces);
     this.#forgetOldest();

@@ -60,7 +60,7 @@ export const CERTIFICATE_SETTINGS = {
     variable: 'TANCHO_ACME_NEW_CERTIFICATES_PER_USER',
     default: '25',
     description:
-      "How many new certificates a week the apps of one user get for names below the domain, so that nobody uses up the authority's limit for it (50 at Let's Encrypt); admins have no bound. 0: nobody has. Where a wildcard certificate is for all apps, names below the domain need none.",
+      "How many new certificates a week the apps of one user get for names below the domain, so that nobody uses up the authority's limit for it (50 at Let's Encrypt); admins have no bound. Each server counts from its start on. 0: nobody has. Where a wildcard certificate is for all apps, names below the domain need none.",
     parse: parse.wholeNumber(0, 1_000_000),
   },
   acmeRoots: {

@@ -8,6 +8,7 @@ import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { sharedHostKey } from '../git-push/host-key.ts';
 import { createGitHttp } from '../git-push/http.ts';
+import { callerNow } from '../domain/caller-now.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -50,6 +51,7 @@ export async function openDoors(
   const sessions = createGitSessions({
     repositories: backends.gitHost,
     apps: useCases.apps,
+    callerNow: (caller) => callerNow(backends.store, caller, new Date().toISOString()),
     audit: useCases.audit,
     deploys: useCases.deploys,
     disk: useCases.diskUse,

@@ -35,7 +35,7 @@ export function countedFor(caller: Caller): string | null {
 /** `what`: in the plural, for a sentence. */
 export function tooManyAtOnce(what: string): PlatformError {
   return new PlatformError('too_many_requests', `Too many ${what} of yours are under way already.`, {
-    hint: `Wait for one of them to end; try again in ${RETRY_SECONDS} s.`,
+    hint: `End some of them, or wait until they have ended; try again in ${RETRY_SECONDS} s.`,
     details: { retryAfterSeconds: RETRY_SECONDS },
   });
 }

@@ -151,6 +151,9 @@ export class PlatformError extends Error {
   }
 }
 
+/** What may be reached a moment later without anybody changing something. */
+export class Unreached extends PlatformError {}
+
 /** The one funnel for thrown values: what is not a PlatformError becomes `internal`, its text kept in `cause` only. */
 export function toPlatformError(thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;

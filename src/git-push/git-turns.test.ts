@@ -10,8 +10,8 @@ const EVE = user('eve@example.com');
 /** A token of an app that Eve has made. */
 const TOKEN: Caller = { kind: 'app', app: 'bad', by: 'eve@example.com', tokenHash: '', address: '192.0.2.2' };
 const ALICE = user('alice@example.com');
-const FETCH = { service: 'git-upload-pack', mode: 'stream' } as const;
-const PUSH = { service: 'git-receive-pack', mode: 'stream' } as const;
+const FETCH = { service: 'git-upload-pack' } as const;
+const PUSH = { service: 'git-receive-pack' } as const;
 
 describe('turns of git requests', () => {
   it('let what one user reads wait, however it comes, and others go on', async () => {

@@ -4,12 +4,11 @@ import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
 import { KeyedTurns } from '../lib/keyed-turns.ts';
 import { once } from '../lib/once.ts';
-import type { GitMode, GitServiceName } from './repositories.ts';
+import type { GitServiceName } from './repositories.ts';
 
 interface GitTurnRequest {
   readonly caller: Caller;
   readonly service: GitServiceName;
-  readonly mode: GitMode;
 }
 
 const MOST = 64;
@@ -22,7 +21,7 @@ export class GitTurns {
 
   /** Resolves to what ends the turn. Throws `too_many_requests`, `unavailable`. */
   async begin(request: GitTurnRequest): Promise<() => void> {
-    const isPush = request.service === 'git-receive-pack' && request.mode !== 'advertise';
+    const isPush = request.service === 'git-receive-pack';
     const leave = isPush ? this.#pushes.take(request.caller) : await this.#fetch(request.caller);
     if (this.#underWay >= MOST) {
       leave();

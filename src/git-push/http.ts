@@ -166,12 +166,14 @@ function targetOf(request: IncomingMessage): Target {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, logger: Logger): void {
-  const { code } = toPlatformError(error);
+  const { code, details } = toPlatformError(error);
+  const retryAfter = details['retryAfterSeconds'];
   const status = STATUS[code] ?? 500;
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'no-cache',
     ...(status === 401 ? { 'www-authenticate': 'Basic realm="tancho", charset="UTF-8"' } : {}),
+    ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
     // What the client still sends is not read, so the connection cannot be used again.
     ...(request.complete ? {} : { connection: 'close' }),
   });

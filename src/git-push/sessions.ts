@@ -20,6 +20,8 @@ import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from '.
 interface GitSessionsOptions {
   readonly repositories: Repositories;
   readonly apps: Pick<Apps, 'info'>;
+  /** With the teams and rights of now: a request may have waited long for its turn. */
+  readonly callerNow: (caller: Caller) => Promise<Caller>;
   readonly audit: RefusalLog;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly disk: Pick<DiskUse, 'demandSome'>;
@@ -88,8 +90,9 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     const endTurn = await turns.begin(request);
     try {
       request.signal.throwIfAborted();
-      await authorise(request);
-      const { caller, app, service, mode, protocol } = request;
+      const caller = await options.callerNow(request.caller);
+      await authorise({ ...request, caller });
+      const { app, service, mode, protocol } = request;
       // Heals an app whose repository was lost between two steps of a crash.
       await repositories.create(app);
       closing.signal.throwIfAborted();

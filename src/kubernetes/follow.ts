@@ -88,6 +88,7 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   async function run(): Promise<void> {
     let from: string | null = null;
     let pauseMs = FIRST_PAUSE_MS;
+    let said: string | null = null;
     while (!signal.aborted) {
       const begun = { at: Date.now(), version: known.version };
       let longestMs = LONGEST_PAUSE_MS;
@@ -98,14 +99,15 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
         const isExpired = isStatus(error, EXPIRED);
         from = isExpired ? null : known.version;
         const why = error instanceof Error ? error.message : String(error);
-        if (why !== trouble) onError(error);
-        trouble = why;
+        if (why !== said) onError(error);
+        said = trouble = why;
         if (!isExpired && !isPassing(error)) longestMs = REFUSED_PAUSE_MS;
         resolveTried();
       }
       // After a pass that lasted a while the next begins at once, after a short one that received something soon.
       const isShort = Date.now() - begun.at < SHORT_PASS_MS;
       const isStuck = isShort && known.version === begun.version;
+      if (!isStuck) said = null;
       pauseMs = isStuck ? Math.min(longestMs, pauseMs * 2) : FIRST_PAUSE_MS;
       if (isShort) await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }

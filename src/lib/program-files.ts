@@ -45,7 +45,10 @@ export async function keepProgram(program: ProgramFiles, directory: string): Pro
     const all = new Map([['package.json', Buffer.from('{ "type": "module" }\n')], ...program.files]);
     const folders = new Set([...all.keys()].flatMap(foldersOf));
     for (const folder of ['.', ...folders]) await readable(join(draft, folder));
-    await Promise.all([...all].map(([name, bytes]) => writeReadable(join(draft, name), bytes)));
+    const writing = [...all].map(([name, bytes]) => writeReadable(join(draft, name), bytes));
+    // One that goes on could not be removed.
+    await Promise.allSettled(writing);
+    await Promise.all(writing);
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });

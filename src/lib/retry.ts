@@ -9,6 +9,16 @@ interface RetryOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** Of errors that follow each other with the same words only the first. */
+export function whenAnother(onError: (error: unknown) => void): (error: unknown) => void {
+  let said: string | null = null;
+  return (error) => {
+    const words = String(error);
+    if (words !== said) onError(error);
+    said = words;
+  };
+}
+
 /** For what must be done in the end: tries again until `work` succeeds or the signal fires. */
 export async function retry<T>(work: (attempt: number) => Promise<T>, options: RetryOptions): Promise<T> {
   const { signal, onError, longestPauseMs } = options;

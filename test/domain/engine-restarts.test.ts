@@ -1,4 +1,5 @@
 /** On an engine that starts units again by itself, the platform takes them out of the routes and waits for them. */
+import { Unreached } from '../../src/domain/errors.ts';
 import { get } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { MemoryMachine } from '../../src/backends/provisioner/memory/memory-provisioner.ts';
@@ -82,14 +83,14 @@ it('one that dies again and again is waited for, and never ended by the platform
 
 it('while its engine is not reached it is asked again and again, every second at the latest', async () => {
   const undo = world.faults.on('provisioner.ensure', () => {
-    throw new Error('the engine is away');
+    throw new Unreached('unavailable', 'The engine is away.');
   });
   await world.machine.elsewhere.kill((await unit()).id);
   const tries = async (): Promise<string[]> =>
     [...(await logged()).matchAll(/trying again in (\d+) ms/g)].map(([, ms = '']) => ms);
-  await until(async () => (await tries()).length === 2, { what: 'the third try to be awaited' });
+  await until(async () => (await tries()).length >= 2, { what: 'the third try to be awaited' });
   undo();
-  expect(await tries()).toEqual(['800', '1000']);
+  expect((await tries()).slice(0, 2)).toEqual(['800', '1000']);
 });
 
 it('while it waits, the diagnosis says what its engine says', async () => {

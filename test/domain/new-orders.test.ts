@@ -62,6 +62,22 @@ describe('new certificates of one user', () => {
     expect(presented(world)).toHaveLength(4);
   });
 
+  it('count where they came to nothing for three hours, and not at all where nothing was ordered', async () => {
+    const world = await start();
+    const orders = new NewOrders({ ...world, domain: 'apps.example.com', mostPerWeek: 1 });
+    await addAppsOf(world, 'eve@example.com', 'bad');
+    const count = () => orders.count({ app: 'bad', names: ['bad.apps.example.com'] });
+    for (let n = 0; n < 100; n++) (await count())(false);
+    for (let n = 0; n < 100; n++) (await count())(true);
+    await expect(count()).rejects.toMatchObject({
+      code: 'user_limit',
+      message: expect.stringContaining('100') as string,
+    });
+    world.pass(3 * HOUR_MS);
+    await count();
+    await expect(count()).rejects.toMatchObject({ message: expect.stringContaining('1 new') as string });
+  });
+
   it('are a hundred in three hours, whatever their names', async () => {
     const world = await start();
     const orders = new NewOrders({ ...world, domain: 'apps.example.com', mostPerWeek: 0 });

@@ -89,6 +89,7 @@ export async function createGitWorld(
   const sessions = createGitSessions({
     repositories: host,
     apps: APPS,
+    callerNow: async (caller) => caller,
     audit,
     deploys,
     disk: { demandSome: async () => {} },

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const SUFFIX = '.server';
-const STOP_S = 15;
-/** The edge and the keeper may take a while each. */
-const STOP_MS = 25_000;
+const STOP_S = 5;
+/** Control, the keeper, its apps and the edge, one after the other. */
+const STOP_MS = 60_000;
 
 /** Answers what removes the note. */
 export function noteServer(home: string, program: string): () => void {
@@ -30,7 +30,10 @@ async function endServer(note: string): Promise<void> {
   const { home, program } = JSON.parse(readFileSync(note, 'utf8')) as { home: string; program: string };
   const stop = [program, 'server', 'stop', '--all', '--timeout', String(STOP_S)];
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, TANCHO_HOME: home };
-  // It says so itself where nothing runs any more.
-  await run(process.execPath, stop, { env, timeout: STOP_MS }).catch(() => undefined);
+  const isEnded = await run(process.execPath, stop, { env, timeout: STOP_MS }).then(
+    () => true,
+    ({ stderr = '' }: { readonly stderr?: string }) => stderr.includes('No server runs'),
+  );
+  if (!isEnded) return console.error(`A server of an interrupted test is left, with TANCHO_HOME=${home}`);
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 }

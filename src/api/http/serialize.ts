@@ -37,6 +37,8 @@ function bytesOf({ schema, toWire, kept }: Pieces, members: readonly object[], i
   const texts = members.map((member) => serialized(schema, toWire(member as never)));
   const bytes = Buffer.from(`${isFirst ? '[' : ','}${texts.join(',')}`);
   kept.set(first, { members, isFirst, bytes });
+  // So that there is one piece of each, whatever lists there are.
+  for (const other of members.slice(1)) kept.delete(other);
   return bytes;
 }
 

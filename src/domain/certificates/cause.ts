@@ -76,8 +76,7 @@ export function nextStep(cause: Cause, { name, address, app }: StepFacts): strin
     persist_record_missing: 'Add the TXT record that "tancho cert why" shows.',
     dns_command_failed: 'Run the command of acme.dns-command by hand, and see the log of the server.',
     validation_failed: `Mend what the authority saw, then: tancho cert renew ${name}`,
-    user_limit:
-      'Nothing: it is tried again by itself when the period is over. An operator can raise acme.new-certificates-per-user.',
+    user_limit: `Nothing: it is tried again by itself when the period is over. An operator can raise acme.new-certificates-per-user, then: tancho cert renew ${name}`,
     rate_limited: 'Nothing: it is tried again by itself when the limit is over.',
     authority_away: 'Nothing: it is tried again by itself. A second authority can be set in acme.fallback-directory.',
     authority_refuses: `Read what the authority says; another one can be set in acme.directory, or tancho cert add --chain <file> --key <file>`,

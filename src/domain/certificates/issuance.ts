@@ -83,20 +83,30 @@ export class Issuance {
     const challenges = goesOn
       ? this.challengesFor(known.names)
       : await looks.forIssuance(known.names, authority, this.challengesFor(known.names), signal);
-    if (!goesOn && known.chain === '' && authority.looksAtNames) await newOrders.count(known);
+    const isNew = !goesOn && known.chain === '' && authority.looksAtNames;
+    const cameToNothing = isNew ? await newOrders.count(known) : null;
+    let isOrdered = false;
     const key = goesOn ? known.pendingKey : newKey();
     const orderUrl = goesOn ? known.orderUrl : '';
     await this.#update(id, { state: 'ordering', authority: authority.name, pendingKey: key, orderUrl });
-    const chain = await authority.issue({
-      names: known.names,
-      key,
-      order: orderUrl === '' ? null : orderUrl,
-      onOrder: (url) => this.#update(id, { orderUrl: url }),
-      challenges,
-      present: (challenge) => this.#present(challenge, signal),
-      replaces: known.chain === '' ? null : known.chain,
-      signal,
-    });
+    const chain = await authority
+      .issue({
+        names: known.names,
+        key,
+        order: orderUrl === '' ? null : orderUrl,
+        onOrder: (url) => {
+          isOrdered = true;
+          return this.#update(id, { orderUrl: url });
+        },
+        challenges,
+        present: (challenge) => this.#present(challenge, signal),
+        replaces: known.chain === '' ? null : known.chain,
+        signal,
+      })
+      .catch((error: unknown) => {
+        cameToNothing?.(isOrdered);
+        throw error;
+      });
     const facts = checked(chain, key, known.names, now());
     const life = { notBefore: facts.notBefore.toISOString(), notAfter: facts.notAfter.toISOString() };
     await this.#update(id, {

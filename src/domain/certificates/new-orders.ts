@@ -17,9 +17,13 @@ interface NewOrdersDeps {
 
 interface NewOrder {
   readonly owner: string;
-  readonly isBelowDomain: boolean;
+  /** And of those that may still become, or became, a certificate. */
+  isBelowDomain: boolean;
   readonly at: number;
 }
+
+/** To be called where no certificate came of it. An order that was made counts for the authority's bound of orders all the same. */
+export type CameToNothing = (wasOrdered: boolean) => void;
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
@@ -36,10 +40,10 @@ export class NewOrders {
   }
 
   /** Counts one that is about to be made. Names of the platform, and of admins, have no bound. Throws IssueFailure `user_limit`. */
-  async count({ app, names }: Pick<CertificateRecord, 'app' | 'names'>): Promise<void> {
+  async count({ app, names }: Pick<CertificateRecord, 'app' | 'names'>): Promise<CameToNothing> {
     const { store, domain, mostPerWeek, now } = this.#deps;
     const owner = (await store.app(app))?.owner;
-    if (owner === undefined || (await store.user(owner))?.isAdmin === true) return;
+    if (owner === undefined || (await store.user(owner))?.isAdmin === true) return () => {};
     const at = now().getTime();
     this.#orders = this.#orders.filter((one) => one.at > at - WEEK_MS);
     const own = this.#orders.filter((one) => one.owner === owner);
@@ -50,7 +54,12 @@ export class NewOrders {
       const below = own.filter((one) => one.isBelowDomain);
       demandFewer(below, mostPerWeek, { owner, period: `a week below ${domain}`, periodMs: WEEK_MS });
     }
-    this.#orders.push({ owner, isBelowDomain, at });
+    const order: NewOrder = { owner, isBelowDomain, at };
+    this.#orders.push(order);
+    return (wasOrdered) => {
+      if (wasOrdered) order.isBelowDomain = false;
+      else this.#orders = this.#orders.filter((one) => one !== order);
+    };
   }
 }
 

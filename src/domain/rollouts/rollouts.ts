@@ -6,7 +6,7 @@
  */
 import { randomHex } from '../../lib/ids.ts';
 import { bestEffort } from '../../lib/logger.ts';
-import { retry } from '../../lib/retry.ts';
+import { retry, whenAnother } from '../../lib/retry.ts';
 import { publishedFor, type PublishedDeps } from '../artifacts/published-artifacts.ts';
 import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
@@ -272,7 +272,9 @@ export class Rollouts {
   #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<void> {
     const { logger, routes } = this.#deps;
     routed.catch(() => undefined);
-    const onError = (err: unknown): void => logger.warn({ err, app: rollout.app }, 'ending a rollout failed');
+    const onError = whenAnother((err) =>
+      logger.warn({ err, app: rollout.app }, 'ending a rollout failed, trying again'),
+    );
     const work = async (attempt: number): Promise<void> => {
       await (attempt === 0 ? routed : routes.publish(rollout.app));
       await this.#finish(rollout, options);

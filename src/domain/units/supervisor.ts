@@ -3,7 +3,8 @@
  * kept, and it is started again after growing delays; where its engine does that, it is waited for.
  */
 import type { Logger } from '../../lib/logger.ts';
-import { retry } from '../../lib/retry.ts';
+import { retry, whenAnother } from '../../lib/retry.ts';
+import { Unreached } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Engines } from './engines.ts';
@@ -191,7 +192,7 @@ export class Supervisor {
 
   /** What is not stored is not started again either, so it is tried until it succeeds. */
   #surely<T>(what: string, work: () => Promise<T>): Promise<T> {
-    const onError = (error: unknown): void => this.#deps.logger.error({ err: error }, `${what} failed, trying again`);
+    const onError = whenAnother((err) => this.#deps.logger.error({ err }, `${what} failed, trying again`));
     return retry(work, { ...STORE_PAUSES, signal: this.#closed.signal, onError });
   }
 
@@ -266,7 +267,7 @@ export class Supervisor {
     const { journal, units, logger, provisioner } = this.#deps;
     const unit = await this.#surely('noting a failed start', () => units.fail(id));
     if (unit === null) return this.#forget(id);
-    const isUnreached = !(error instanceof Failure) && provisioner.of(id).supports.restarts === 'engine';
+    const isUnreached = error instanceof Unreached && provisioner.of(id).supports.restarts === 'engine';
     const delay = Math.min(this.#nextDelay(id), isUnreached ? UNREACHED_DELAY_MS : Infinity);
     this.#schedule(id, delay);
     const why = error instanceof Failure ? error.message : 'the platform could not start it';

@@ -35,8 +35,9 @@ export class NotGnuTar extends Error {
 export async function demandGnuTar(): Promise<void> {
   const version = await promisify(execFile)('tar', ['--version'], { timeout: VERSION_MS }).then(
     ({ stdout }) => stdout.split('\n')[0] ?? '',
-    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'there is none' : error.message),
+    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : error.message),
   );
+  if (version === null) throw new NotGnuTar('GNU tar is needed, and there is no tar in PATH.');
   if (version.includes('GNU tar')) return;
   throw new NotGnuTar(`GNU tar is needed, and the tar in PATH is another one (${version.slice(0, MOST_OF_A_LINE)}).`);
 }

@@ -1,7 +1,7 @@
 /** What Kubernetes has refused, in words of the platform. */
 import { AccessProblem } from '../../../kubernetes/access.ts';
 import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
-import { PlatformError } from '../../../domain/errors.ts';
+import { PlatformError, Unreached } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
 
 const BUSY = 429;
@@ -25,7 +25,7 @@ function inPlatformWords(engine: string, error: unknown): unknown {
   if (!(error instanceof KubernetesError)) return error;
   const { status, message } = error;
   if (status === 0 || status === BUSY || status >= 500) {
-    return new PlatformError('unavailable', `The engine ${engine} is not reached: ${message}`, {
+    return new Unreached('unavailable', `The engine ${engine} is not reached: ${message}`, {
       hint: 'Ask an operator whether the API server of the cluster answers; what runs there goes on meanwhile.',
       cause: error,
     });

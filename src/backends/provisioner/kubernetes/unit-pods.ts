@@ -5,7 +5,7 @@ import { KINDS } from '../../../kubernetes/kinds.ts';
 import { isStatus } from '../../../kubernetes/kubernetes-error.ts';
 import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
 import type { Comeback, UnitExited } from '../../../domain/units/provisioner.ts';
-import { PlatformError } from '../../../domain/errors.ts';
+import { Unreached } from '../../../domain/errors.ts';
 import { atMost, inTime } from '../../../lib/deadline.ts';
 import type { GroupName, Groups } from './groups.ts';
 import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
@@ -365,8 +365,8 @@ export class UnitPods {
   }
 }
 
-function unreached(description: string): PlatformError {
-  return new PlatformError('unavailable', `Kubernetes is not reached (${description}).`, {
+function unreached(description: string): Unreached {
+  return new Unreached('unavailable', `Kubernetes is not reached (${description}).`, {
     hint: 'Ask an operator whether the API server of the cluster answers; what runs there goes on meanwhile.',
   });
 }
