@@ -23,7 +23,7 @@ interface NewOrder {
 }
 
 /** To be called where no certificate came of it. An order that was made counts for the authority's bound of orders all the same. */
-export type CameToNothing = (wasOrdered: boolean) => void;
+type CameToNothing = (wasOrdered: boolean) => void;
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
