@@ -45,5 +45,31 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         await world.dispose();
       }
     });
+
+    it('leaves alone what it is starting while it looks for what an earlier process has begun', async () => {
+      const world = await createProcessWorld(level);
+      try {
+        const { provisioner, artifact } = world;
+        const id = 'bbbbbbbbbbbb';
+        let isStarted = false;
+        const started = provisioner
+          .ensure({
+            ...{ id, app: 'shop', name: 'shop/0', process: 'worker', artifact, env: {}, listens: false },
+            command: 'sleep 1000',
+            limits: UNLIMITED,
+          })
+          .finally(() => (isStarted = true));
+        while (!isStarted) {
+          await provisioner.recover(new Map());
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await started;
+        expect(await provisioner.recover(new Map([[id, id]]))).toEqual(new Set([id]));
+        await provisioner.stop(id, 0);
+        expect((await provisioner.list()).map(({ state }) => state)).toEqual(['ended']);
+      } finally {
+        await world.dispose();
+      }
+    });
   });
 }

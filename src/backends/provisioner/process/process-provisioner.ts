@@ -248,6 +248,7 @@ class ProcessProvisioner implements Provisioner {
     const units = [...this.#units.values()];
     await Promise.all(
       units.map(async (unit) => {
+        if (unit.isStarting) return;
         if (unit.record.state === 'starting' || unit.record.rootPid === 0) {
           if (!unit.isDead) await unit.reap(null);
         } else await unit.check();
