@@ -268,18 +268,21 @@ describe('connections of one user', skipFor(missing), () => {
           channel.end('0000');
         });
       });
+    const left = async (client: ssh2.Client): Promise<void> => {
+      const gone = once(client, 'close');
+      client.end();
+      await gone;
+    };
     const [first, second] = [await login(key), await login(key)];
     expect(await fetched(second)).toContain('ERR Too many SSH connections of yours');
-    second.end();
+    await left(second);
     expect(await fetched(first)).not.toContain('ERR');
     const other = await login(await readFile(crowded.key('ed25519', BOB)));
     expect(await fetched(other)).toContain('does not have access');
-    const gone = once(first, 'close');
-    first.end();
-    await gone;
+    await left(first);
     const again = await login(key);
     expect(await fetched(again)).not.toContain('ERR');
-    for (const client of [again, other]) client.end();
+    for (const client of [again, other]) await left(client);
     await crowded.dispose();
   });
 });
