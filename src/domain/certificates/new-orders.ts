@@ -17,7 +17,7 @@ interface NewOrdersDeps {
 
 interface NewOrder {
   readonly owner: string;
-  /** And of those that may still become, or became, a certificate. */
+  /** The name is below the domain, and the order became a certificate or still may. */
   isBelowDomain: boolean;
   readonly at: number;
 }

@@ -50,7 +50,6 @@ export class LiveUnit {
   #reaping: Promise<void> | null = null;
   #saved: Promise<void> = Promise.resolve();
   #isParent = false;
-  #isStarting = false;
   #isLeft = false;
   #isStopping = false;
   #isOverMemory = false;
@@ -72,11 +71,6 @@ export class LiveUnit {
 
   get isDead(): boolean {
     return this.record.state === 'dead';
-  }
-
-  /** By this process: it comes to life or fails by itself. */
-  get isStarting(): boolean {
-    return this.#isStarting;
   }
 
   seen(): SeenUnit {
@@ -113,7 +107,6 @@ export class LiveUnit {
 
   /** Before a new start of a dead unit; what is still noted of its death is not the new life's. */
   async revive(): Promise<void> {
-    this.#isStarting = true;
     await this.#reaping?.catch(() => undefined);
     this.gone = this.#newLife();
     this.accepts = new AcceptCheck();
@@ -145,7 +138,6 @@ export class LiveUnit {
     // Whoever waits for its end has been answered already.
     if (this.isDead) throw new Error('The unit was ended while it started.');
     this.#isParent = true;
-    this.#isStarting = false;
     await this.save({ ...pids, state: 'running' });
     void ended.then((status) => {
       this.#isParent = false;
@@ -159,7 +151,6 @@ export class LiveUnit {
   /** The start failed: dead, and no exit is reported. */
   async neverLived(): Promise<void> {
     const exit = { ...UNKNOWN, outOfMemory: false };
-    this.#isStarting = false;
     try {
       await this.save({ state: 'dead', isReported: true, exit });
     } finally {

@@ -83,6 +83,8 @@ class ProcessProvisioner implements Provisioner {
   readonly #watch: UnitWatch;
   readonly #ports: UnitPorts;
   readonly #specs = new Map<string, UnitSpec>();
+  /** Ids of units that this process starts now: they come to life or fail by themselves. */
+  readonly #starting = new Set<string>();
   #listener: ((exited: UnitExited) => void) | null = null;
   readonly #outputs: UnitOutputs;
 
@@ -139,6 +141,7 @@ class ProcessProvisioner implements Provisioner {
     const paths = unitPaths(this.#options.units, spec.id);
     const slug = await this.#slug(spec);
     const port = spec.listens ? await this.#ports.ofUnit(existing?.record.port ?? null, { spec, slug }) : null;
+    this.#starting.add(spec.id);
     try {
       await makeUnitDirectories(paths);
       const known = existing?.record;
@@ -158,6 +161,7 @@ class ProcessProvisioner implements Provisioner {
       if (existing === undefined && unit !== undefined) await this.#forget(unit);
       throw startFailure(spec.process, error, lines);
     } finally {
+      this.#starting.delete(spec.id);
       if (port !== null) this.#ports.begun(port);
     }
   }
@@ -248,7 +252,7 @@ class ProcessProvisioner implements Provisioner {
     const units = [...this.#units.values()];
     await Promise.all(
       units.map(async (unit) => {
-        if (unit.isStarting) return;
+        if (this.#starting.has(unit.id)) return;
         if (unit.record.state === 'starting' || unit.record.rootPid === 0) {
           if (!unit.isDead) await unit.reap(null);
         } else await unit.check();
