@@ -10,6 +10,8 @@ export const MOST = {
   sessionsOfUser: 1_000,
   teamsOfUser: 200,
   tokensOfApp: 100,
+  /** That were uploaded for it. */
+  certificatesOfApp: 20,
   instancesOfTeam: 500,
   servicesOfTeam: 100,
   registryLoginsOfTeam: 100,

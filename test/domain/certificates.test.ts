@@ -207,6 +207,17 @@ describe('an attempt', () => {
     expect(await renew()).toMatchObject({ state: 'issued', cause: null });
   });
 
+  it('is not left until the time of a clock that was ahead', async () => {
+    const world = await start({ dns: DNS });
+    world.pass(365 * DAY_MS);
+    world.authority.fault = () => new IssueFailure('authority_away', 'ca.test is away');
+    await world.upkeep.round();
+    world.pass(-365 * DAY_MS);
+    world.authority.fault = () => null;
+    await world.upkeep.round();
+    expect(await only(world)).toMatchObject({ state: 'issued' });
+  });
+
   it('takes nothing in place of what works that is for another key, for other names, or over', async () => {
     const answers: Record<string, (issue: CertificateAuthority['issue'], request: IssueRequest) => Promise<string>> = {
       'it is for another key': (issue, request) => issue({ ...request, key: newKey() }),

@@ -4,6 +4,7 @@ import { atMost } from '../../lib/deadline.ts';
 import { factsOf } from '../../lib/x509/inspect.ts';
 import type { Act } from '../act.ts';
 import { demand, may } from '../access.ts';
+import { demandPlace, MOST } from '../bounds.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
@@ -17,7 +18,7 @@ import type { NameLooks } from './name-looks.ts';
 import type { Presenter } from './presenter.ts';
 import { checkUpload } from './upload.ts';
 import type { CertificateUpkeep } from './upkeep.ts';
-import { hostsOf } from './wanted.ts';
+import { hostsOf, shownNames } from './wanted.ts';
 
 export interface CertificateView {
   /** Without its keys. */
@@ -98,13 +99,24 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     return { record: shown, isPresented, nextStep: step };
   };
 
-  /** By a host name, the exact one first, or by the id. */
+  /** By the id or a host name. What a tenant has uploaded may claim names of others: those count last. */
+  async function certificatesAs(wanted: string, isMeant: (record: CertificateRecord) => boolean = () => true) {
+    const [all, apps] = await Promise.all([store.certificates(), store.apps()]);
+    const records = all.filter(isMeant);
+    const shown = (one: CertificateRecord): readonly string[] => shownNames(one, apps, domain);
+    return {
+      named:
+        records.find(({ id }) => id === wanted) ??
+        records.find((one) => one.names.includes(wanted) && shown(one).includes(wanted)),
+      covering: records.find((one) => coversAny({ names: shown(one) }, wanted)),
+      claiming: records.find(({ names }) => names.includes(wanted)),
+    };
+  }
+
   async function find(name: string): Promise<{ record: CertificateRecord; app: App | null }> {
     const wanted = name.trim().toLowerCase();
-    const records = await store.certificates();
-    const record =
-      records.find(({ id, names }) => id === wanted || names.includes(wanted)) ??
-      records.find((one) => coversAny(one, wanted));
+    const records = await certificatesAs(wanted);
+    const record = records.named ?? records.covering ?? records.claiming;
     if (record === undefined) {
       throw new PlatformError('certificate.not_found', `There is no certificate for ${wanted}.`, {
         hint: 'See which there are: tancho cert list',
@@ -185,9 +197,13 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
         () =>
           store.transact(async (tx) => {
             const names = [...facts.names].sort();
-            const same = (await tx.certificates()).find(
-              (one) => one.source === 'upload' && one.app === appName && one.names.join() === names.join(),
-            );
+            const uploaded = (await tx.certificates()).filter((one) => one.source === 'upload' && one.app === appName);
+            const same = uploaded.find((one) => one.names.join() === names.join());
+            if (app !== null && same === undefined)
+              demandPlace(uploaded.length, MOST.certificatesOfApp, {
+                plural: 'certificates may be uploaded for an app',
+                hint: 'Remove one that is not needed any more: tancho cert remove <name>',
+              });
             const made: CertificateRecord = {
               ...newRecord(same?.id ?? randomHex(24), names, appName, now()),
               ...{ source: 'upload', state: 'issued', nextAttemptAt: null },
@@ -206,10 +222,8 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
 
     async remove(caller, name) {
       const wanted = name.trim().toLowerCase();
-      const uploaded = (await store.certificates()).find(
-        ({ id, names, source }) => source === 'upload' && (id === wanted || names.includes(wanted)),
-      );
-      const { record, app } = uploaded === undefined ? await find(name) : await find(uploaded.id);
+      const { named, claiming } = await certificatesAs(wanted, ({ source }) => source === 'upload');
+      const { record, app } = await find((named ?? (await certificatesAs(wanted)).named ?? claiming)?.id ?? wanted);
       return act(
         caller,
         'cert.remove',

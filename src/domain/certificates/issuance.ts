@@ -16,7 +16,7 @@ import type { NameLooks } from './name-looks.ts';
 import type { NewOrders } from './new-orders.ts';
 import type { Presenter } from './presenter.ts';
 import { announce } from '../webhooks/occurrence.ts';
-import { type Chance, pauseAfter, renewalByLife } from './schedule.ts';
+import { type Chance, LONGEST_PAUSE_MS, pauseAfter, renewalByLife } from './schedule.ts';
 
 interface IssuanceDeps {
   readonly store: Store;
@@ -152,8 +152,9 @@ export class Issuance {
       const record = await tx.certificate(id);
       if (record === null) return;
       const failures = record.failures + 1;
-      const earliest = now().getTime() + pauseAfter(failures, failure.code, chance);
-      const at = new Date(Math.max(earliest, failure.retryAt?.getTime() ?? 0));
+      const from = now().getTime();
+      const pause = Math.max(pauseAfter(failures, failure.code, chance), (failure.retryAt?.getTime() ?? 0) - from);
+      const at = new Date(from + Math.min(pause, LONGEST_PAUSE_MS));
       await tx.putCertificate({
         ...record,
         state: 'failed',

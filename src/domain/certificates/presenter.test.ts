@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../../../test/support/until.ts';
+import { app, populate } from '../../backends/store/testing/records.ts';
 import { createSqlStore } from '../../backends/store/sql/index.ts';
 import { SILENT } from '../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../lib/seal.ts';
@@ -75,4 +76,21 @@ it('an authority finds the answer to a challenge at either, as soon as it may lo
   expect(two?.set().httpChallenges).toEqual([{ token: 't', answer: 't.print', host: 'shop.test' }]);
   await withdraw?.();
   expect(two?.set().httpChallenges).toEqual([]);
+});
+
+it('leaves out the largest that tenants have uploaded, where all are more than a router takes', async () => {
+  const [one] = await controls();
+  await populate(store);
+  await store.transact(async (tx) => {
+    const issued = { key: 'key', notAfter: '2027-01-01T00:00:00.000Z', state: 'issued', source: 'upload' } as const;
+    const put = (id: string, forApp: string, chain: string) =>
+      tx.putCertificate({ ...newRecord(id, ['*.apps.test'], forApp, NOW), ...issued, chain });
+    await tx.insertApp(app('shop'));
+    for (let n = 0; n < 9; n++) await put(`large-${n}`, 'shop', 'x'.repeat(4 * 1024 ** 2 + n));
+    await put('small', 'shop', 'x');
+    await put('operator', '', 'x'.repeat(5 * 1024 ** 2));
+  });
+  await one?.presenter.publish();
+  const ids = (one?.set().certificates ?? []).map(({ id }) => id).sort();
+  expect(ids).toEqual([...Array.from({ length: 6 }, (_, n) => `large-${n}`), 'operator', 'small']);
 });

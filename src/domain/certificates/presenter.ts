@@ -6,7 +6,7 @@ import type { AlpnChallenge, Certificate, CertificateSet, HttpChallenge, Router 
 import type { Store } from '../store.ts';
 import type { Challenge } from './authority.ts';
 import { type CertificateRecord, coversAny, isGood } from './certificate.ts';
-import { hostsOf } from './wanted.ts';
+import { shownNames } from './wanted.ts';
 
 const VERSION = 'certificates.version';
 
@@ -30,6 +30,8 @@ interface ChallengeChange {
 
 /** For other controls to answer a challenge, too; who does not is logged. */
 const PEERS_MS = 10_000;
+/** Characters of all certificates and keys: a router takes a set as a whole, and each of its processes keeps it. */
+const MAX_SET = 32 * 1024 * 1024;
 
 export class Presenter {
   readonly #deps: PresenterDeps;
@@ -126,20 +128,22 @@ export class Presenter {
   }
 
   async #certificates(): Promise<Certificate[]> {
-    const { store, domain, now } = this.#deps;
+    const { store, domain, now, logger } = this.#deps;
     const [records, apps] = await Promise.all([store.certificates(), store.apps()]);
     const good = records.filter((record) => record.state !== 'unused' && isGood(record, now()));
-    return good.sort(byPrecedence).flatMap((record) => {
-      const { id, chain, key } = record;
-      // An app's own certificate says what it likes: it is shown for the names that the app has.
-      const hosts = hostsOf(
-        apps.filter(({ name }) => name === record.app),
-        domain,
-      ).map(({ name }) => name);
-      const isOwn = record.source === 'upload' && record.app !== '';
-      const names = isOwn ? hosts.filter((host) => coversAny(record, host)) : record.names;
-      return names.length === 0 ? [] : [{ id, names, chain, key }];
+    const shown = good.sort(byPrecedence).flatMap((record) => {
+      const names = shownNames(record, apps, domain);
+      return names.length === 0 ? [] : [{ record, names }];
     });
+    const left = new Set(beyondRoom(shown.map(({ record }) => record)));
+    for (const { id, app, names } of left)
+      logger.error(
+        { certificate: id, app, names: names.slice(0, 5) },
+        'no room for this certificate; it is not presented',
+      );
+    return shown
+      .filter(({ record }) => !left.has(record))
+      .map(({ record: { id, chain, key }, names }) => ({ id, names, chain, key }));
   }
 
   /** Greater than every one before, whatever the router has seen. */
@@ -152,6 +156,20 @@ export class Presenter {
       return version;
     });
   }
+}
+
+/** The largest of those that tenants have uploaded, where all together are more than a set may be. */
+function beyondRoom(records: readonly CertificateRecord[]): CertificateRecord[] {
+  const sizeOf = ({ chain, key }: CertificateRecord): number => chain.length + key.length;
+  let excess = records.reduce((sum, one) => sum + sizeOf(one), -MAX_SET);
+  const tenants = records.filter(({ source, app }) => source === 'upload' && app !== '');
+  const left: CertificateRecord[] = [];
+  for (const one of tenants.sort((a, b) => sizeOf(b) - sizeOf(a))) {
+    if (excess <= 0) break;
+    left.push(one);
+    excess -= sizeOf(one);
+  }
+  return left;
 }
 
 /** Uploaded ones before others; of those the one that is good for longest. */

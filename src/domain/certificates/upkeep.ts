@@ -9,7 +9,7 @@ import type { CertificateAuthority } from './authority.ts';
 import { type CertificateRecord, isGood, newRecord } from './certificate.ts';
 import type { Issuance } from './issuance.ts';
 import type { Presenter } from './presenter.ts';
-import { type Chance, renewalByLife, renewalByWindow } from './schedule.ts';
+import { type Chance, isDue, renewalByLife, renewalByWindow } from './schedule.ts';
 import { type WantedCertificate, wantedCertificates } from './wanted.ts';
 
 interface UpkeepDeps {
@@ -67,10 +67,8 @@ export class CertificateUpkeep {
       await this.#reconcile();
       await presenter.publish();
       await this.#askForWindows();
-      const now = this.#deps.now().toISOString();
-      const due = (await store.certificates()).filter(
-        ({ source, nextAttemptAt }) => source === 'authority' && nextAttemptAt !== null && nextAttemptAt <= now,
-      );
+      const now = this.#deps.now();
+      const due = (await store.certificates()).filter((record) => isDue(record, now));
       const queue = inTurns(due).map(({ id }) => id);
       await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work(queue)));
     } catch (error) {

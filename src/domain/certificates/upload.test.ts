@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { makeLeaf, makeRoot } from '../../lib/x509/certificate.ts';
 import { newKey } from '../../lib/x509/names.ts';
@@ -26,6 +26,33 @@ const sec1 = createPrivateKey(key).export({ type: 'sec1', format: 'pem' }).toStr
 it('takes a certificate with its issuers and its key, in any usual form', () => {
   const { chain, facts, notes, key: kept } = checkUpload(`# from them\n${leaf}\n${root}`, sec1, NOW);
   expect([chain, facts.names, notes, kept]).toEqual([leaf + root, ['www.example.com'], [], key]);
+});
+
+/** No key that could be used: making one of so many bits takes seconds. */
+const large = (bits: number): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } => {
+  const number = (size: number): string => Buffer.alloc(size / 8, 0xff).toString('base64url');
+  const halves = Object.fromEntries(['p', 'q', 'dp', 'dq', 'qi'].map((part) => [part, number(bits / 2)]));
+  const key = { kty: 'RSA', e: 'AQAB', n: number(bits), d: number(bits), ...halves };
+  const privateKey = createPrivateKey({ format: 'jwk', key });
+  return { publicKey: createPublicKey(privateKey), privateKey };
+};
+const withKey = ({ publicKey, privateKey }: { readonly publicKey: KeyObject; readonly privateKey: KeyObject }) => {
+  const dates = { notBefore: at(-1), notAfter: at(90) };
+  const own = makeLeaf({ certificate: root, key: rootKey }, ['www.example.com'], publicKey, dates);
+  return [own, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()] as const;
+};
+
+it.each([
+  ['RSA of few bits', () => generateKeyPairSync('rsa', { modulusLength: 1_024 }), /RSA key of 1024 bits/],
+  ['RSA of so many bits that a handshake holds up others', () => large(4_160), /RSA key of 4160 bits/],
+  ['a curve that nobody serves', () => generateKeyPairSync('ec', { namedCurve: 'secp256k1' }), /of a kind/],
+])('refuses a key: %s', (_, make, message) => {
+  expect(() => checkUpload(...withKey(make()), NOW)).toThrow(message);
+});
+
+it('takes RSA and Ed25519', () => {
+  const pairs = [generateKeyPairSync('rsa', { modulusLength: 2_048 }), generateKeyPairSync('ed25519')];
+  for (const pair of pairs) expect(checkUpload(...withKey(pair), NOW).facts.names).toEqual(['www.example.com']);
 });
 
 it('says what is unusual, and takes it', () => {

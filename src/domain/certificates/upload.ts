@@ -17,6 +17,9 @@ interface Upload {
 const MAX_BYTES = 64 * 1024;
 const MAX_CERTIFICATES = 10;
 const SOON_MS = 14 * 86_400_000;
+/** Bits; a signature takes some hundred times as long with the largest keys there are, and all apps wait for it. */
+const RSA_BITS = { least: 2_048, most: 4_096 };
+const CURVES: readonly unknown[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /** Throws `certificate.invalid` with what is wrong. */
 export function checkUpload(chainText: unknown, keyText: unknown, now: Date): Upload {
@@ -26,6 +29,7 @@ export function checkUpload(chainText: unknown, keyText: unknown, now: Date): Up
     throw invalid('There is no certificate in the chain.', 'Send PEM: -----BEGIN CERTIFICATE----- and so on.');
   const facts = factsOf(leaf.toString());
   const key = keyOf(keyText);
+  demandUsualKey(key);
   if (!leaf.checkPrivateKey(key)) {
     throw invalid(
       'The key is not the one of the certificate.',
@@ -86,6 +90,16 @@ function keyOf(text: unknown): KeyObject {
   } catch (error) {
     throw invalid('The private key is damaged or of an unknown kind.', 'Send an ECDSA or RSA key.', error);
   }
+}
+
+function demandUsualKey({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): void {
+  const { modulusLength: bits = 0, namedCurve } = details;
+  if (type === 'ed25519' || (type === 'ec' && CURVES.includes(namedCurve))) return;
+  if (type === 'rsa' && bits >= RSA_BITS.least && bits <= RSA_BITS.most) return;
+  throw invalid(
+    type === 'rsa' ? `The key is an RSA key of ${bits} bits.` : `The key is of a kind that is not served (${type}).`,
+    `Have the certificate issued for an RSA key of ${RSA_BITS.least} to ${RSA_BITS.most} bits, an ECDSA key (P-256, P-384, P-521) or an Ed25519 key.`,
+  );
 }
 
 function demandOrder(leaf: X509Certificate, others: readonly X509Certificate[]): void {

@@ -38,3 +38,10 @@ export function hostsOf(apps: WantedFacts['apps'], domain: string): { readonly n
     .filter((app) => !app.removing)
     .flatMap((app) => hostNamesOf(app, domain).map(({ name }) => ({ name, app: app.name })));
 }
+
+/** What a certificate is shown for: one that was uploaded for an app says what it likes, and counts for the names that the app has. */
+export function shownNames(record: CertificateRecord, apps: WantedFacts['apps'], domain: string): readonly string[] {
+  if (record.source !== 'upload' || record.app === '') return record.names;
+  const own = apps.filter(({ name }) => name === record.app);
+  return hostsOf(own, domain).flatMap(({ name }) => (coversAny(record, name) ? [name] : []));
+}

@@ -54,6 +54,14 @@ describe('the throttle', () => {
     expect(blocked('ann', HERE)).toBe(0);
   });
 
+  it('holds nobody for as long as a clock was ahead that is set back', () => {
+    const { blocked, fail, wait } = fixture();
+    fail(8, 'ann', HERE);
+    expect(blocked('ann', HERE)).toBeGreaterThan(0);
+    wait(-3_600);
+    expect(blocked('ann', HERE)).toBe(0);
+  });
+
   it('slows down an address that tries many accounts, and an account tried from many addresses', () => {
     const { fail, blocked } = fixture();
     for (let i = 0; i < 30; i += 1) fail(1, `user${i}`, HERE);

@@ -57,9 +57,10 @@ export class Throttle {
   check(account: string, address: string): void {
     const now = this.#now().getTime();
     let waitMs = 0;
-    for (const [key] of this.#rules(account, address)) {
-      const counter = this.#counters.get(key);
-      if (counter !== undefined) waitMs = Math.max(waitMs, counter.blockedUntil - now);
+    for (const [key, { maxWaitMs }] of this.#rules(account, address)) {
+      const left = (this.#counters.get(key)?.blockedUntil ?? 0) - now;
+      // Longer than it could be: the clock was set back.
+      if (left <= maxWaitMs) waitMs = Math.max(waitMs, left);
     }
     if (waitMs <= 0) return;
     const seconds = Math.ceil(waitMs / 1_000);
