@@ -36,7 +36,7 @@ interface Disk {
 }
 
 /** `disk`: MiB, as it is at each look; `counted` gets what is counted; `mute`: units that cannot print while it is low. */
-async function watch(disk: Disk, counted: string[] = [], mute: string[] = []): Promise<UnitSizes> {
+async function watch(disk: Disk, counted: string[] = [], mute: string[] = [], deps = {}): Promise<UnitSizes> {
   const held = new Map([
     [(await unitOf('shop')).id, () => ({ bytes: disk.shop * MIB, files: disk.files ?? 1 })],
     [(await unitOf('blog')).id, () => ({ bytes: disk.blog * MIB, files: 1 })],
@@ -61,6 +61,7 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = []): P
     settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB, unitFiles: 5_000 },
     logger: SILENT,
     now: world.machine.now,
+    ...deps,
   });
 }
 
@@ -96,6 +97,20 @@ it('that could not print on a full disk are said to have lost lines, once, as so
   expect(await lost()).toEqual([
     expect.stringMatching(/^Lines of web shop\/0 may be missing from \S+Z to \S+Z: the disk/),
   ]);
+});
+
+it('hold up nobody where one of them cannot be ended', async () => {
+  const ended: string[] = [];
+  const replaceOutgrown = async ({ app }: Unit): Promise<void> => {
+    ended.push(app);
+    if (app === 'shop') await new Promise(() => {});
+  };
+  const sizes = await watch({ free: 5_000, shop: 2_000, blog: 2_000 }, [], [], {
+    supervisor: { replaceOutgrown },
+    endMs: 1,
+  });
+  await sizes.look();
+  expect(ended.sort()).toEqual(['blog', 'shop']);
 });
 
 it('are left alone while there is room', async () => {

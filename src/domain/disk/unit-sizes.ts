@@ -2,6 +2,7 @@
  * Looks at what units have written beside their code, which goes with them: one that holds more than it may, in bytes or in files, is ended and begins anew, and
  * when the reserve of the platform is touched, the one that holds most. Its app's log, `tancho app info` and the events say why.
  */
+import { atMost } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { Journal } from '../logs/journal.ts';
@@ -26,6 +27,8 @@ interface UnitSizesDeps extends HeldOutputDeps {
   readonly journal: Pick<Journal, 'note'>;
   readonly settings: Pick<Settings, 'diskReserveBytes' | 'unitDiskBytes' | 'unitFiles'>;
   readonly logger: Logger;
+  /** How long ends of units are waited for; absent: 30,000. */
+  readonly endMs?: number;
 }
 
 const PACE = { everyMs: 30_000, rest: 1, longestRestMs: 2_000 };
@@ -37,6 +40,8 @@ const WORTH_ENDING = 1 / 4;
 const FAST = 1.05;
 /** Meanwhile it goes on writing. */
 const GRACE_MS = 1_000;
+/** For ends of units; one may take for ever, on a disk that hangs, and the others are looked after meanwhile. */
+const END_MS = 30_000;
 
 interface Watched {
   readonly unit: Unit;
@@ -77,7 +82,7 @@ export class UnitSizes {
     await this.#stop?.();
   }
 
-  /** Never rejects: what cannot be had now is looked at the next time. Resolves when those that are ended are. */
+  /** Never rejects: what cannot be had now is looked at the next time. Resolves when those that are ended are, or after half a minute. */
   async look(): Promise<void> {
     const { probe, settings, logger } = this.#deps;
     try {
@@ -121,8 +126,8 @@ export class UnitSizes {
         return each((kind) => limit[kind] - held[kind]);
       }),
     ]);
-    if (shortage !== null && ended.size === 0) await this.#endLargest([...watched.values()], shortage);
-    await Promise.all(ended.values());
+    const largest = shortage !== null && ended.size === 0 && this.#endLargest([...watched.values()], shortage);
+    await atMost(this.#deps.endMs ?? END_MS, Promise.all([largest, ...ended.values()]));
     return headroom;
   }
 

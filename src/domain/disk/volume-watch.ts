@@ -3,6 +3,7 @@
  * full is noted in the log of its app. Where it holds a twentieth more (and the kernel keeps no quota), the units that have it are ended and started
  * again with the volume read-only, until it holds less: what is being written then is lost, but nobody takes the disk of all others.
  */
+import { atMost } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { MachineProbe } from '../diagnosis/probe.ts';
@@ -23,6 +24,8 @@ const TOO_MUCH = 1.05;
 /** Above it as much again is written while the writer is asked to end. */
 const FAR_TOO_MUCH = 1.1;
 const GRACE_MS = 1_000;
+/** For the ends of its units; one may take for ever, on a disk that hangs. */
+const END_MS = 30_000;
 const BYTES = ['bytes'] as const;
 
 interface VolumeWatchDeps {
@@ -81,31 +84,41 @@ export class VolumeWatch {
    * much.
    */
   async look(signal?: AbortSignal): Promise<number> {
-    const { store, volumeHost, logger } = this.#deps;
+    const { store, logger } = this.#deps;
     let headroom = Infinity;
     try {
       const full = new Map<string, string>();
       for (const volume of await store.volumes()) {
         if (signal?.aborted === true) return headroom;
         if (volume.state !== 'ready') continue;
-        await volumeHost.hold(volume, volume.maxBytes);
-        if (volume.maxBytes === 0) {
-          await this.#free(volume);
-          continue;
-        }
-        const bytes = await volumeHost.size(volume);
-        // Of one that cannot be counted in time it stays as it was.
-        const text = bytes === null ? this.#full.get(keyOf(volume)) : await this.#judge(volume, bytes);
-        if (text != null) full.set(keyOf(volume), text);
-        const left = volume.maxBytes * TOO_MUCH - (bytes ?? Infinity);
-        // What is read only grows no more.
-        if (left > 0) headroom = Math.min(headroom, left);
+        const { text, left } = await this.#lookAt(volume).catch((error: unknown) => {
+          logger.warn({ err: error, volume: keyOf(volume) }, 'a volume could not be looked at');
+          return { text: this.#full.get(keyOf(volume)) ?? null, left: Infinity };
+        });
+        if (text !== null) full.set(keyOf(volume), text);
+        headroom = Math.min(headroom, left);
       }
       this.#full = full;
     } catch (error) {
       logger.warn({ err: error }, 'the volumes could not be looked at');
     }
     return headroom;
+  }
+
+  /** What is wrong with it, and how many bytes it may still take. */
+  async #lookAt(volume: Volume): Promise<{ readonly text: string | null; readonly left: number }> {
+    const { volumeHost } = this.#deps;
+    await volumeHost.hold(volume, volume.maxBytes);
+    if (volume.maxBytes === 0) {
+      await this.#free(volume);
+      return { text: null, left: Infinity };
+    }
+    const bytes = await volumeHost.size(volume);
+    // Of one that cannot be counted in time it stays as it was.
+    const text = bytes === null ? (this.#full.get(keyOf(volume)) ?? null) : await this.#judge(volume, bytes);
+    const left = volume.maxBytes * TOO_MUCH - (bytes ?? Infinity);
+    // What is read only grows no more.
+    return { text, left: left > 0 ? left : Infinity };
   }
 
   /** Which volumes there are, and what they may hold; a store that is away is asked again. */
@@ -138,13 +151,14 @@ export class VolumeWatch {
     const units = app === null ? [] : servingUnits(app, await store.units(volume.app));
     const graceMs = bytes > volume.maxBytes * FAR_TOO_MUCH ? 0 : GRACE_MS;
     const reason = `its volume ${volume.name} holds ${mib(bytes)} of ${mib(volume.maxBytes)}, and is read-only until it holds less`;
-    await Promise.all(
+    const ends = Promise.all(
       units.map(async (unit) => {
         const { mounts = [] } = (await store.release(unit.app, unit.release)) ?? {};
         if (!mountsOf(mounts, unit.process).some((mount) => mount.volume === volume.name)) return;
         if (unit.state === 'started') await supervisor.replaceOutgrown(unit, reason, graceMs);
       }),
     );
+    await atMost(END_MS, ends);
   }
 
   async #free(volume: Volume): Promise<void> {

@@ -91,9 +91,11 @@ class PlatformBuilder implements Builder {
   }
 
   async removeUnused({ since, toolBytes }: UnusedBounds): Promise<string[]> {
-    const { toolchains, cache } = this.#context;
+    const { toolchains, cache, timeoutMs } = this.#context;
     const bases = await this.#context.bases();
-    const removed = await toolchains.removeUnused(await this.#binds(), since, toolBytes);
+    // Before any build that still goes on.
+    const beginning = new Date(Date.now() - timeoutMs);
+    const removed = await toolchains.removeUnused(await this.#binds(), since, toolBytes, beginning);
     if (bases !== null) removed.push(...(await bases.removeUnused(await this.#roots(), since)));
     for (const app of await readdir(cache).catch(() => [])) {
       await this.#queue.run(app, async () => {

@@ -48,6 +48,9 @@ it('tools hold no more together than they may, and what builds keep goes when th
   expect(await builder.removeUnused(bounds)).toEqual([]);
   await artifacts.remove(second.id);
   expect(await builder.removeUnused({ ...bounds, toolBytes: 1024 ** 3 })).toEqual([]);
+  // For all that is known, a build that still goes on uses it.
+  expect(await builder.removeUnused(bounds)).toEqual([]);
+  await utimes(join(home, 'toolchains/cp/97.2.0/ready'), yesterday, yesterday);
   expect(await builder.removeUnused(bounds)).toEqual(['cp/97.2.0']);
   await mkdir(join(home, 'cache/shop/downloads'), { recursive: true });
   expect(await builder.removeUnused({ since: yesterday, toolBytes: 0 })).toEqual([]);

@@ -142,9 +142,10 @@ export class Toolchains {
 
   /**
    * Removes what no build has used since then and no slug needs (`needed`: directories that slugs bind), what those hold too much that were used
-   * least recently, and what interrupted builds left. Answers names such as `node/20.1.0`.
+   * least recently, and what interrupted builds left. Of no slug yet, but of builds that go on, are those used from `beginning` on. Answers names
+   * such as `node/20.1.0`.
    */
-  async removeUnused(needed: ReadonlySet<string>, since: Date, maxBytes: number): Promise<string[]> {
+  async removeUnused(needed: ReadonlySet<string>, since: Date, maxBytes: number, beginning: Date): Promise<string[]> {
     const isNeeded = (tree: string): boolean => [...needed].some((path) => `${path}/`.startsWith(`${tree}/`));
     const removed: string[] = [];
     const remove = async (name: string, before: Date): Promise<boolean> =>
@@ -162,11 +163,9 @@ export class Toolchains {
     const left = await this.#made();
     const sizes = await Promise.all(left.map(({ name }) => diskUsage(join(this.#directory, name))));
     let sum = sizes.reduce<number>((all, bytes) => all + (bytes ?? 0), 0);
-    // Whoever uses one meanwhile keeps it.
-    const now = new Date();
     for (const [index, { name }] of left.entries()) {
       if (sum <= maxBytes) break;
-      if (await remove(name, now)) sum -= sizes[index] ?? 0;
+      if (await remove(name, beginning)) sum -= sizes[index] ?? 0;
     }
     return removed;
   }
