@@ -42,6 +42,9 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
+/** For who need not be known yet: what is sent is read before anybody is asked who they are. */
+const PUBLIC_BODY_BYTES = 64 * 1024;
+
 type Values = Readonly<Record<string, string | undefined>>;
 
 interface Asked {
@@ -139,7 +142,8 @@ async function serve(exchange: Exchange, asked: Asked, options: AppOptions, turn
 async function answerAsked(exchange: Exchange, { route, params, query }: Asked, options: AppOptions): Promise<void> {
   const { request, call, reply } = exchange;
   const { operation } = route;
-  const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, options.bodyLimitBytes);
+  const limitBytes = operation.access === 'public' ? PUBLIC_BODY_BYTES : options.bodyLimitBytes;
+  const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, limitBytes);
   const { demandValid } = await validation();
   demandValid(operation, { params, query, body });
   await answer({ route, request, call, params, query, body }, reply, options);

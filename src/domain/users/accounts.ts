@@ -41,7 +41,7 @@ export function createAccounts(deps: { store: AccountStore; act: Act; callers: C
     async setAdmin(caller, wanted, isAdmin) {
       const email = normalEmail(wanted);
       const options = {
-        target: `user:${email.slice(0, 254)}`,
+        target: `user:${email}`,
         detail: isAdmin ? 'made an admin' : 'no longer an admin',
       };
       await act(caller, 'user.admin', { email }, options, async () => {
@@ -58,7 +58,7 @@ export function createAccounts(deps: { store: AccountStore; act: Act; callers: C
     async remove(caller, wanted) {
       const own = caller.kind === 'user' ? caller.email : '';
       const email = wanted === undefined || wanted === '' ? own : normalEmail(wanted);
-      await act(caller, 'user.remove', { email }, { target: `user:${email.slice(0, 254)}` }, async () => {
+      await act(caller, 'user.remove', { email }, { target: `user:${email}` }, async () => {
         await store.transact(async (tx) => {
           await refuseIfNeeded(tx, email);
           await tx.deleteWebhooksOf('user', email);

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryUseCases } from '../../../test/support/memory-api.ts';
 import type { Caller } from '../caller.ts';
+import { type News, NO_NEWS } from '../controls/news.ts';
 import { isPlatformError } from '../errors.ts';
+import { createAuthentication } from './authentication.ts';
+import { CallerCache } from './caller-cache.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
 
 const HERE = '10.0.0.1';
@@ -119,6 +122,18 @@ describe('accounts and sessions', () => {
     const codes = await Promise.all(guesses);
     expect(codes.filter((code) => code === 'user.not_found')).toHaveLength(30);
     expect(codes.filter((code) => code === 'auth.throttled')).toHaveLength(10);
+  });
+
+  it('keep nothing of what is too long for an account, and answer as for one that nobody has', async () => {
+    const published: string[] = [];
+    const news: News = { ...NO_NEWS, publish: (_, subject) => void published.push(subject) };
+    const { store, now, codeOf } = fixture();
+    const users = createAuthentication({ store, callers: new CallerCache(now), news, now });
+    const long = `${'x'.repeat(250)}@example.com`;
+    expect(await codeOf(users.verifyPassword(long, 'wrong-one', HERE))).toBe('user.not_found');
+    expect(await users.byPassword(long, 'wrong-one', HERE)).toBeNull();
+    expect(published.filter((subject) => subject.startsWith('["failed"'))).toHaveLength(2);
+    expect(published.every((subject) => subject.length < 200)).toBe(true);
   });
 
   it('serve git over HTTP with the password or a token', async () => {

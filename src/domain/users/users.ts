@@ -80,7 +80,7 @@ export function createUsers(deps: UsersDeps): Users {
 
     create(caller, input, host = '') {
       const isOpen = registrationOpen && (!registrationFromHereOnly || isLoopbackHost(host));
-      const target = `user:${normalEmail(input.email).slice(0, 254)}`;
+      const target = `user:${normalEmail(input.email)}`;
       return act(caller, 'user.create', { registrationOpen: isOpen }, { target }, async () => {
         const email = checkEmail(input.email);
         const passwordHash = await hashPassword(checkPassword(input.password));
