@@ -136,6 +136,8 @@ describe('extra host names', () => {
     await removeNames('blue', 'www.example.com');
     expect(answering()['www.example.com']).toBeUndefined();
     await removeNames('blue');
+    const many = Array.from({ length: 101 }, (_, n) => `n${n}.example.com`);
+    await expect(removeNames('blue', ...many)).rejects.toMatchObject({ code: 'cname.invalid' });
     expect(answering()).toEqual({ 'blue.apps.test': 'blue', 'green.apps.test': 'green' });
   });
 

@@ -49,6 +49,15 @@ describe('a change', () => {
     expect(await world.machine.store.event(event?.id ?? '')).toEqual(event);
   });
 
+  it('has an event of bounded size, however much it names', async () => {
+    await world.createApp('shop');
+    const names = Array.from({ length: 900 }, (_, n) => `UNKNOWN_${n}`);
+    await world.useCases.env.unset(ANN, 'shop', names, { noRestart: true }, () => {});
+    const detail = (await events('env.unset'))[0]?.detail ?? '';
+    expect(detail).toContain('UNKNOWN_0 UNKNOWN_1 ');
+    expect(detail.length).toBeLessThanOrEqual(1_001);
+  });
+
   it('that fails half-way has the code of its failure', async () => {
     await world.createApp('shop');
     const undo = world.faults.on('gitHost.remove', () => Promise.reject(new Error('the disk is away')));

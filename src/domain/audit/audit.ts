@@ -11,7 +11,11 @@ import type { Store, StoreWriter } from '../store.ts';
 import { announce } from '../webhooks/occurrence.ts';
 import { merged, ObservedTransaction } from './changes.ts';
 import type { EventChange, PlatformEvent } from './events.ts';
-import { Refusals } from './refusals.ts';
+import { cut, Refusals } from './refusals.ts';
+
+/** What is longer is cut, for callers decide of how many names a change consists. */
+const MAX_TARGET = 300;
+const MAX_DETAIL = 1_000;
 
 export interface AuditedAction {
   readonly caller: Caller;
@@ -144,8 +148,8 @@ export class Audit implements RefusalLog {
       token: tokenOf(caller),
       address: 'address' in caller ? caller.address : '',
       action,
-      target,
-      detail,
+      target: cut(target, MAX_TARGET),
+      detail: cut(detail, MAX_DETAIL),
       error: '',
       isRefusal: false,
       deploy: '',

@@ -41,7 +41,7 @@ export class Refusals {
 
   add(refused: PlatformEvent): void {
     if (this.#deps.now().getTime() >= this.#endsAt) this.#beginPeriod();
-    const event = { ...refused, target: cut(refused.target), detail: cut(refused.detail) };
+    const event = { ...refused, target: cut(refused.target, MAX_TEXT), detail: cut(refused.detail, MAX_TEXT) };
     const { actor, address, action, target, error } = event;
     const isAnonymous = actor === ANONYMOUS;
     // Somebody unknown is identified by where they come from, and by nothing that they can make up.
@@ -96,6 +96,7 @@ function count(counted: Counted, event: PlatformEvent): void {
   counted.last = event;
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+/** `most`: in characters. */
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
 }

@@ -38,13 +38,21 @@ export function checkVariable(input: { name: unknown; value: unknown; public: bo
 
 /** Throws PlatformError `env.invalid` when an app's whole environment is too large. */
 export function checkTotal(vars: readonly EnvVar[]): void {
-  if (vars.length > MAX_VARIABLES) {
-    throw new PlatformError('env.invalid', `An app may have at most ${MAX_VARIABLES} environment variables.`);
-  }
+  if (vars.length > MAX_VARIABLES) throw tooMany();
   const bytes = vars.reduce((sum, { name, value }) => sum + name.length + Buffer.byteLength(value) + 2, 0);
   if (bytes > MAX_TOTAL_BYTES) {
     throw new PlatformError('env.invalid', `The environment of an app may take at most ${MAX_TOTAL_BYTES} bytes.`, {
       hint: 'Keep what is large in a file or a store, and only where it is in a variable.',
     });
   }
+}
+
+/** Throws PlatformError `env.invalid` when more are named than an app may have. */
+export function wantedNames(names: readonly string[]): ReadonlySet<string> {
+  if (names.length > MAX_VARIABLES) throw tooMany();
+  return new Set(names);
+}
+
+function tooMany(): PlatformError {
+  return new PlatformError('env.invalid', `An app may have at most ${MAX_VARIABLES} environment variables.`);
 }

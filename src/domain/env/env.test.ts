@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startDomain } from '../../../test/support/domain-world.ts';
+import { ANN, startDomain } from '../../../test/support/domain-world.ts';
 
 it('takes no environment with which no process could be started', async () => {
   const world = await startDomain();
@@ -12,6 +12,12 @@ it('takes no environment with which no process could be started', async () => {
     await expect(world.setEnv('shop', large(['ONE_MORE']))).rejects.toMatchObject({ code: 'env.invalid' });
     await world.setEnv('shop', { V0: 'small' });
     await world.setEnv('shop', large(['ONE_MORE']));
+    const many = Array.from({ length: 1_001 }, (_, n) => `V${n}`);
+    const { env } = world.useCases;
+    await expect(env.get(ANN, 'shop', many)).rejects.toMatchObject({ code: 'env.invalid' });
+    const unset = env.unset(ANN, 'shop', many, { noRestart: true }, () => {});
+    await expect(unset).rejects.toMatchObject({ code: 'env.invalid' });
+    expect(await env.get(ANN, 'shop')).toHaveLength(18);
   } finally {
     await world.dispose();
   }

@@ -9,14 +9,14 @@ import type { EnvVar } from '../apps/app.ts';
 import type { Say } from '../say.ts';
 import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from './env-change.ts';
-import { checkTotal, checkVariable, VARIABLE_NAME } from './env-rules.ts';
+import { checkTotal, checkVariable, VARIABLE_NAME, wantedNames } from './env-rules.ts';
 
 interface EnvChange {
   readonly noRestart: boolean;
 }
 
 export interface Env {
-  /** All, or those named; unknown names are skipped. Sorted by name. */
+  /** All, or those named; unknown names are skipped. Sorted by name. Errors: env.invalid for more names than an app may have. */
   get(caller: Caller, app: string, names?: readonly string[]): Promise<EnvVar[]>;
   /** Errors: env.invalid; binding.conflict for what a service instance has set; unit.failed when the app does not start with it, and then nothing has changed. */
   set(
@@ -43,7 +43,9 @@ export function createEnv(deps: EnvDeps): Env {
       const app = await demandApp(store, appName);
       demand(caller, 'env.get', { app });
       const all = await store.env(appName);
-      return names === undefined ? all : all.filter((variable) => names.includes(variable.name));
+      if (names === undefined) return all;
+      const wanted = wantedNames(names);
+      return all.filter((variable) => wanted.has(variable.name));
     },
 
     async set(caller, appName, input, change, say) {
@@ -80,6 +82,7 @@ export function createEnv(deps: EnvDeps): Env {
           hint: 'Send for example ["NAME"].',
         });
       }
+      const wanted = wantedNames(names);
       const detail = names.filter((name) => VARIABLE_NAME.test(name)).join(' ');
       await act(
         caller,
@@ -89,11 +92,11 @@ export function createEnv(deps: EnvDeps): Env {
         async () => {
           const current = await demandApp(store, appName);
           const before = await store.env(appName);
-          const gone = before.filter((variable) => names.includes(variable.name));
+          const gone = before.filter((variable) => wanted.has(variable.name));
           gone.forEach(demandOwn);
           say(`---- Unsetting ${gone.length} environment variables ----`);
           if (gone.length === 0) return;
-          const env = before.filter((variable) => !gone.includes(variable));
+          const env = before.filter((variable) => !wanted.has(variable.name));
           const goneNames = gone.map((variable) => variable.name);
           const write = (tx: StoreWriter): Promise<void> => tx.unsetEnv(appName, goneNames);
           await changeEnv(deps, { app: current, env, write, noRestart: change.noRestart, by: callerName(caller), say });
