@@ -46,6 +46,18 @@ describe('turns of git requests', () => {
     (await push(EVE))();
   });
 
+  it('leave places for others, however many a few take', async () => {
+    const turns = new GitTurns();
+    for (const greedy of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const caller = user(`${greedy}@example.com`);
+      const pushes = Array.from({ length: AT_ONCE.pushes }, () => turns.begin({ caller, ...PUSH }));
+      const begun = (await Promise.allSettled(pushes)).filter(({ status }) => status === 'fulfilled');
+      expect(begun.length).toBeGreaterThan(1);
+    }
+    await turns.begin({ caller: ALICE, ...PUSH });
+    await turns.begin({ caller: ALICE, ...FETCH });
+  });
+
   it('refuse what is too much for the machine', async () => {
     const turns = new GitTurns();
     const ends = await Promise.all(

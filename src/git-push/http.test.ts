@@ -6,6 +6,7 @@ import { ANN, ANN_TOKEN, BOB } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms } from '../../test/support/programs.ts';
 import { skipFor } from '../../test/support/skips.ts';
+import { PlatformError } from '../domain/errors.ts';
 
 interface GitAnswer {
   readonly status: number;
@@ -142,6 +143,15 @@ describe('the http door', skipFor(missingPrograms()), () => {
       const { status } = await ask(`/git/${name}.git/info/refs?service=git-upload-pack`);
       expect(status, name).toBe(404);
     }
+  });
+
+  it('answers 507 to a push for which there is too little disk, as the API does', async () => {
+    world.demandDisk = async () => {
+      throw new PlatformError('disk.low', 'There is too little disk.');
+    };
+    const { status } = await ask('/git/shop.git/info/refs?service=git-receive-pack');
+    world.demandDisk = async () => {};
+    expect(status).toBe(507);
   });
 
   it('keeps everything but the smart protocol closed', async () => {

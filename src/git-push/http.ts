@@ -50,6 +50,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   'auth.throttled': 429,
   too_many_requests: 429,
   unavailable: 503,
+  'disk.low': 507,
 };
 
 export function createGitHttp(options: GitHttpOptions): GitHttp {

@@ -29,6 +29,8 @@ export interface GitWorld {
   onDeploy: (call: DeployCall) => Promise<void>;
   /** Before the owner of a key is looked up. */
   onLookup: () => Promise<void>;
+  /** Throws when there is too little for a push. */
+  demandDisk: () => Promise<void>;
   /** What the doors have refused. */
   readonly refused: AuditedAction[];
   readonly ssh: { readonly port: number; readonly hostKeyFile: string };
@@ -92,7 +94,7 @@ export async function createGitWorld(
     callerNow: async (caller) => caller,
     audit,
     deploys,
-    disk: { demandSome: async () => {} },
+    disk: { demandSome: () => world.demandDisk() },
     logger,
   });
   const hostKeyFile = join(root, 'keys', 'host');
@@ -123,6 +125,7 @@ export async function createGitWorld(
     refused,
     onDeploy: async () => {},
     onLookup: async () => {},
+    demandDisk: async () => {},
     ssh: { port: ssh.address.port, hostKeyFile },
     http: { port: httpPort },
     sshUrl: (name) => `ssh://git@127.0.0.1:${ssh.address.port}/${name}.git`,
