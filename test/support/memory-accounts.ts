@@ -87,6 +87,10 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
     async insertPasswordReset(reset) {
       resets.set(reset.tokenHash, reset);
     },
+    async hasPasswordReset(hash, email, now) {
+      const reset = resets.get(hash);
+      return reset !== undefined && reset.email === email && reset.expiresAt > now;
+    },
     async takePasswordReset(hash, email, now) {
       const reset = resets.get(hash);
       return reset !== undefined && reset.email === email && reset.expiresAt > now && resets.delete(hash);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryUseCases } from '../../../test/support/memory-api.ts';
 import type { Caller } from '../caller.ts';
-import { isPlatformError } from '../errors.ts';
+import { isPlatformError, PlatformError } from '../errors.ts';
 import { ensureFirstAdmin } from './first-admin.ts';
 
 const HERE = '10.0.0.1';
@@ -31,6 +31,14 @@ async function fixture() {
     signIn,
     reset,
     pass: (ms: number): void => void (time += ms),
+    /** Until the answer is called. */
+    breakMail(): () => void {
+      const push = letters.push;
+      letters.push = () => {
+        throw new PlatformError('unavailable', 'The mail server is away.');
+      };
+      return () => void (letters.push = push);
+    },
     mailedToken: (): string => /--token (\w+)$/m.exec(letters.at(-1)?.text ?? '')?.[1] ?? '',
   };
 }
@@ -149,6 +157,19 @@ describe('a forgotten password', () => {
     await reset('');
     expect(await codeOf(reset(first, 'newsecret1'))).toBe('ok');
     expect(await codeOf(reset(mailedToken(), 'newsecret2'))).toBe('user.invalid_reset_token');
+  });
+
+  it('stays good while the random one cannot be mailed, and so does the token', async () => {
+    const { letters, reset, mailedToken, signIn, breakMail } = await fixture();
+    await reset('');
+    const token = mailedToken();
+    const mend = breakMail();
+    expect(await codeOf(reset(token))).toBe('unavailable');
+    await signIn(ANN, 'secret12');
+    mend();
+    await reset(token);
+    await signIn(ANN, /^ {2}(\S+)$/m.exec(letters.at(-1)?.text ?? '')?.[1] ?? '');
+    expect(await codeOf(reset(token))).toBe('user.invalid_reset_token');
   });
 
   it('mails nobody all day long, however many ask at once', async () => {

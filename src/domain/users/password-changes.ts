@@ -71,8 +71,15 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
     await act(caller, 'user.reset', { email }, { target: `user:${email}`, detail: 'password set' }, async () => {
       const password = wanted ?? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url');
       const passwordHash = await hashPassword(password);
+      const tokenHash = hashToken(token);
+      // First: who does not get the new one is not to lose the old one.
+      if (wanted === null) {
+        const at = now().toISOString();
+        if (!(await store.transact((tx) => tx.hasPasswordReset(tokenHash, email, at)))) throw invalidToken();
+        await mailer.send({ to: email, subject: 'Your new password', text: passwordText(password) });
+      }
       await store.transact(async (tx) => {
-        if (!(await tx.takePasswordReset(hashToken(token), email, now().toISOString()))) throw invalidToken();
+        if (!(await tx.takePasswordReset(tokenHash, email, now().toISOString()))) throw invalidToken();
         await tx.deletePasswordResets(email);
         await tx.updatePassword(email, passwordHash);
         await tx.deleteSessionsOf(email, '');
@@ -80,9 +87,6 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
         await tx.deleteApiKey(email);
       });
       callers.clear();
-      if (wanted === null) {
-        await mailer.send({ to: email, subject: 'Your new password', text: passwordText(password) });
-      }
     });
   }
 

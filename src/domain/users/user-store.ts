@@ -41,6 +41,8 @@ export interface UserWriter {
   deleteApiKey(email: string): Promise<void>;
   /** Throws PlatformError `user.not_found`. */
   insertPasswordReset(reset: PasswordReset): Promise<void>;
+  /** Whether the reset is there for this user, not expired at `now`. */
+  hasPasswordReset(tokenHash: string, email: string, now: string): Promise<boolean>;
   /** True once at most: when the reset was there for this user, not expired at `now`; it is gone then. */
   takePasswordReset(tokenHash: string, email: string, now: string): Promise<boolean>;
   deletePasswordResets(email: string): Promise<void>;

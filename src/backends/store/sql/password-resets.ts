@@ -2,7 +2,12 @@ import type { UserWriter } from '../../../domain/users/user-store.ts';
 import { needing, userNotFound } from './faults.ts';
 import type { Scope, Tables } from './schema.ts';
 
-type Resets = 'insertPasswordReset' | 'takePasswordReset' | 'deletePasswordResets' | 'deleteExpiredPasswordResets';
+type Resets =
+  | 'insertPasswordReset'
+  | 'hasPasswordReset'
+  | 'takePasswordReset'
+  | 'deletePasswordResets'
+  | 'deleteExpiredPasswordResets';
 
 export function passwordResetWriter({ db }: Scope): Pick<UserWriter, Resets> {
   return {
@@ -14,6 +19,16 @@ export function passwordResetWriter({ db }: Scope): Pick<UserWriter, Resets> {
         expires_at: reset.expiresAt,
       };
       await needing(() => userNotFound(reset.email), db.insertInto('password_resets').values(row).execute());
+    },
+    async hasPasswordReset(tokenHash, email, now) {
+      const found = await db
+        .selectFrom('password_resets')
+        .select('email')
+        .where('token_hash', '=', tokenHash)
+        .where('email', '=', email)
+        .where('expires_at', '>', now)
+        .executeTakeFirst();
+      return found !== undefined;
     },
     async takePasswordReset(tokenHash, email, now) {
       const done = await db

@@ -52,10 +52,15 @@ export const accountCases: StoreCases = {
     await populate(store);
     await store.transact((tx) => tx.insertPasswordReset(passwordReset('r')));
     const take = (email: string, now: string) => store.transact((tx) => tx.takePasswordReset('r', email, now));
-    expect(await take('bob@example.com', AT)).toBe(false);
-    expect(await take('ann@example.com', LATER)).toBe(false);
+    const has = (email: string, now: string) => store.transact((tx) => tx.hasPasswordReset('r', email, now));
+    for (const answers of [has, take]) {
+      expect(await answers('bob@example.com', AT)).toBe(false);
+      expect(await answers('ann@example.com', LATER)).toBe(false);
+    }
+    expect(await has('ann@example.com', AT)).toBe(true);
     const attempts = await Promise.all(Array.from({ length: 6 }, () => take('ann@example.com', AT)));
     expect(attempts.filter(Boolean)).toHaveLength(1);
+    expect(await has('ann@example.com', AT)).toBe(false);
   },
 
   'forgets resets, of a user or expired': async (store) => {
