@@ -283,7 +283,7 @@ export function createDomain(config: DomainConfig, given: DomainBackends, option
     }),
     env: createEnv({ store, rollouts, journal, act, now }),
     releases: createReleases({ store }),
-    run: createRun({ store, provisioner, journal, act, settings }),
+    run: createRun({ store, provisioner, journal, act, settings, now }),
     shells: createShells({ store, provisioner, journal, act, settings, now }),
     scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),

@@ -1,5 +1,6 @@
 /** Whoever loses a right loses it at once: also for what waits for its turn, and for what goes on. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createRun } from '../../src/domain/apps/run.ts';
 import { createShells } from '../../src/domain/apps/shells.ts';
 import { createLogs } from '../../src/domain/logs/logs.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
@@ -124,4 +125,14 @@ it('an open shell ends, and says why', async () => {
   await leaveTeam();
   expect(await shell.ended).toEqual({ code: null, signal: 'SIGKILL' });
   expect(shell.reason()).toContain('no access');
+});
+
+it('a command that runs ends, and none comes after it', async () => {
+  const { machine, parts } = world;
+  const { store, settings, now } = machine;
+  const { run } = createRun({ ...parts, store, settings: { ...settings, runTimeoutMs: 60_000 }, now, recheckMs: 10 });
+  const ran = run(BOB, 'shop', { command: 'sleep 600000', once: false, output: say, signal: stop.signal });
+  ran.catch(() => {});
+  await leaveTeam();
+  await expect(ran).rejects.toMatchObject({ code: 'access.denied' });
 });

@@ -11,7 +11,9 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from '../demand-app.ts';
 import { demandRelease } from './demand-release.ts';
-import type { ExecRequest, Provisioner } from '../units/provisioner.ts';
+import { mayStill } from './may-still.ts';
+import { watchRight } from './right-watch.ts';
+import type { ExecRequest, ExecResult, Provisioner } from '../units/provisioner.ts';
 import { Failure } from '../failure.ts';
 import { servingUnits } from '../units/unit.ts';
 import { commandSpec } from '../units/unit-spec.ts';
@@ -35,7 +37,8 @@ export interface Run {
   /**
    * Resolves with the exit code of the last command that ran; after a non-zero one no further command is started.
    * Errors: run.command_required, app.not_deployed; run.failed when a command was ended by a signal or took too long;
-   * unavailable while many commands of the app run, too_many_requests while many of the caller do.
+   * access.denied when the caller loses the right meanwhile; unavailable while many commands of the app run, too_many_requests while many
+   * of the caller do.
    */
   run(caller: Caller, app: string, request: RunRequest): Promise<number>;
 }
@@ -46,10 +49,13 @@ interface RunDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
+  readonly now: () => Date;
+  /** How often is looked whether who runs it still may. */
+  readonly recheckMs?: number;
 }
 
 export function createRun(deps: RunDeps): Run {
-  const { store, provisioner, journal, act, settings } = deps;
+  const { store, provisioner, journal, act, settings, now, recheckMs } = deps;
   const running = new KeyedCounter();
   const places = new CallerPlaces(AT_ONCE.commands, 'commands');
 
@@ -88,23 +94,30 @@ export function createRun(deps: RunDeps): Run {
         await journal.note(appName, `${callerName(caller)} runs a command`);
         const units = servingUnits(app, await store.units(appName));
         const times = request.once ? 1 : Math.max(1, units.length);
-        let code = 0;
-        for (let n = 0; n < times && code === 0; n++) {
-          const unit = commandSpec(randomHex(12), release, settings.unitLimits);
-          const { output, signal } = request;
-          const exec = { unit, command, output, signal, timeoutMs: settings.runTimeoutMs };
-          const result = await counted(caller, appName, () => provisioner.exec(exec)).catch((error: unknown) => {
-            throw runFailed(error);
-          });
-          if (result.code === null) {
-            throw new PlatformError('run.failed', `The command was ended by ${result.signal ?? 'the time limit'}.`);
+        const right = watchRight(() => mayStill(store, caller, 'app.run', app, now().toISOString()), recheckMs);
+        const signal = AbortSignal.any([request.signal, right.lost]);
+        try {
+          let code = 0;
+          for (let n = 0; n < times && code === 0; n++) {
+            const unit = commandSpec(randomHex(12), release, settings.unitLimits);
+            const exec = { unit, command, output: request.output, signal, timeoutMs: settings.runTimeoutMs };
+            code = await counted(caller, appName, async () => codeOf(await provisioner.exec(exec)));
           }
-          code = result.code;
+          return code;
+        } catch (error) {
+          right.lost.throwIfAborted();
+          throw runFailed(error);
+        } finally {
+          right.stop();
         }
-        return code;
       });
     },
   };
+}
+
+function codeOf({ code, signal }: ExecResult): number {
+  if (code !== null) return code;
+  throw new PlatformError('run.failed', `The command was ended by ${signal ?? 'the time limit'}.`);
 }
 
 /** Other errors pass unchanged. */

@@ -3,7 +3,6 @@
  * or by losing the right to it.
  */
 import { randomHex } from '../../lib/ids.ts';
-import { repeatedly } from '../../lib/repeatedly.ts';
 import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
@@ -18,6 +17,7 @@ import { demandApp } from '../demand-app.ts';
 import { demandRelease } from './demand-release.ts';
 import { findUnit, unitNotFound } from '../units/find-unit.ts';
 import { mayStill } from './may-still.ts';
+import { watchRight } from './right-watch.ts';
 import type { Engines } from '../units/engines.ts';
 import type { Shell, TerminalSize, UnitSpec } from '../units/provisioner.ts';
 import { NOT_DEPLOYED, runFailed } from './run.ts';
@@ -69,14 +69,13 @@ interface ShellsDeps {
 }
 
 const IDLE_MS = 30 * 60_000;
-const RECHECK_MS = 3_000;
 const MAX_PER_APP = 10;
 const MAX_SIZE = 1_000;
 const DEFAULT_SIZE: TerminalSize = { columns: 80, rows: 24 };
 const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 export function createShells(deps: ShellsDeps): Shells {
-  const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
+  const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs } = deps;
   const open = new KeyedCounter();
   const places = new CallerPlaces(AT_ONCE.shells, 'shells');
 
@@ -115,16 +114,11 @@ export function createShells(deps: ShellsDeps): Shells {
         const leavePlace = places.take(caller);
         const leave = open.enter(appName);
         const silence = new Silence(idleMs);
-        const revoked = new AbortController();
-        // A store that cannot be asked now is asked again.
-        const isAllowed = (): Promise<boolean> =>
-          mayStill(store, caller, 'app.shell', app, now().toISOString()).catch(() => true);
-        const stopChecking = repeatedly(recheckMs, async () => {
-          if (!(await isAllowed())) revoked.abort();
-        });
+        const isAllowed = () => mayStill(store, caller, 'app.shell', app, now().toISOString());
+        const right = watchRight(isAllowed, recheckMs);
         const end = (): void => {
           silence.end();
-          void stopChecking();
+          right.stop();
           leave();
           leavePlace();
         };
@@ -137,7 +131,7 @@ export function createShells(deps: ShellsDeps): Shells {
               silence.broken();
               input.output(bytes);
             },
-            signal: AbortSignal.any([input.signal, silence.signal, revoked.signal]),
+            signal: AbortSignal.any([input.signal, silence.signal, right.lost]),
           });
           const name = callerName(caller);
           await journal.note(appName, `${name} opened a shell`);
@@ -149,7 +143,7 @@ export function createShells(deps: ShellsDeps): Shells {
             ...shell,
             touched: () => silence.broken(),
             reason() {
-              if (revoked.signal.aborted) return 'closed: you have no access to the app any more';
+              if (right.lost.aborted) return 'closed: you have no access to the app any more';
               return silence.signal.aborted ? `closed after ${Math.round(idleMs / 60_000)} silent minutes` : '';
             },
           };
