@@ -15,6 +15,7 @@ import type { DrainSender } from '../domain/drains/drain-sender.ts';
 import type { MetricsSender } from '../domain/metrics/metrics-sender.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
+import { DiskWriters } from '../domain/disk/disk-writers.ts';
 import type { Host } from '../domain/health/host.ts';
 import type { MachineProbe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
@@ -74,6 +75,7 @@ export interface Backends {
   /** Who the edge is, where it is not who the server is. */
   readonly edgeUser: number | null;
   readonly builder: Builder;
+  readonly diskWriters: DiskWriters;
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
   readonly archiveSource: ArchiveSource;
@@ -147,13 +149,16 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const clusters = reading.then(() => openClusters(config, logger, keep));
   clusters.catch(() => undefined);
 
-  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'sharedNetwork' | 'builder' | 'volumeHost'>> => {
+  const openEngine = async (): Promise<
+    Pick<Backends, 'provisioner' | 'sharedNetwork' | 'builder' | 'diskWriters' | 'volumeHost'>
+  > => {
     const sandbox = await opened;
     const volumes = home('volumes');
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const processes = { sandbox, artifacts, ...kept, logger, guard };
+    const writers = new DiskWriters();
+    const processes = { sandbox, artifacts, ...kept, writers, logger, guard };
     // That of this machine is the first, where it is wanted.
     const here = config.processEngine ? [await keep(createProcessProvisioner(processes))] : [];
     const engines = here.map((units): [string, Provisioner] => [units.name, units]);
@@ -165,13 +170,13 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       ...(config.imageBuilder !== null && { imageBuilder: config.imageBuilder }),
       keepsImages: config.imageRegistry !== null,
       bases: { names: config.imageBases, directory: home('bases'), home: config.home },
-      sandbox,
+      ...{ sandbox, writers },
       buildTimeoutMs: config.buildTimeoutSeconds * 1000,
       buildMemoryBytes: config.buildMemoryBytes,
       logger,
     });
     const volumeHost = await createDirectoryVolumes({ root: volumes, sandbox, quotas });
-    return { provisioner, sharedNetwork: sandbox.networks ? null : sandbox, builder, volumeHost };
+    return { provisioner, sharedNetwork: sandbox.networks ? null : sandbox, builder, diskWriters: writers, volumeHost };
   };
 
   const openGitHost = async (): Promise<Pick<Backends, 'gitHost'>> => ({

@@ -1,5 +1,6 @@
 /** Units that fill the disk: they are ended, the log of their app says so, and those beside them are left alone. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DiskWriters } from '../../src/domain/disk/disk-writers.ts';
 import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
 import { describeExit, type Unit, type UnitExit } from '../../src/domain/units/unit.ts';
 import { SILENT } from '../../src/lib/logger.ts';
@@ -33,6 +34,8 @@ interface Disk {
   /** Of shop. */
   readonly files?: number;
   readonly freeFiles?: number;
+  /** Path -> MiB. */
+  readonly directories?: Readonly<Record<string, number>>;
 }
 
 /** `disk`: MiB, as it is at each look; `counted` gets what is counted; `mute`: units that cannot print while it is low. */
@@ -54,7 +57,11 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = [], de
         counted.push(what);
         for (const id of ids) yield { id, held: held.get(id)?.()[what] ?? 0 };
       },
+      async *directories(paths) {
+        for (const id of paths) yield { id, held: (disk.directories?.[id] ?? 0) * MIB };
+      },
     },
+    diskWriters: new DiskWriters(),
     supervisor: world.parts.supervisor,
     provisioner: { holdOutput: async () => mute },
     journal: world.parts.journal,
@@ -123,6 +130,36 @@ it('make room when the reserve is touched: the one that holds most, unless none 
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
   await (await watch({ free: 100, shop: 300, blog: 200 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+});
+
+it('stay where a build or a command takes the room: the one that holds most is ended, and whoever waits for it learns why', async () => {
+  const diskWriters = new DiskWriters();
+  const disk = { free: 100, shop: 300, blog: 300, directories: { '/small': 130, '/one': 100, '/other': 100 } };
+  const sizes = await watch(disk, [], [], { diskWriters });
+  const { signal } = new AbortController();
+  const until = (ending: AbortSignal) =>
+    new Promise<string>((resolve) =>
+      ending.addEventListener('abort', () => resolve('ended like this'), { once: true }),
+    );
+  const small = diskWriters.during({ app: 'shop', what: 'command', directories: ['/small'] }, signal, until);
+  const large = { app: 'blog', what: 'build', directories: ['/one', '/other'] } as const;
+  const ended = diskWriters.during(large, signal, async (ending) => {
+    throw new Error(await until(ending));
+  });
+  await Promise.all([
+    expect(ended).rejects.toMatchObject({
+      code: 'disk_low',
+      message: expect.stringMatching(/build was ended: .* nearly full, and it has written 200 MiB/) as string,
+    }),
+    sizes.look(),
+  ]);
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
+  const entries = await world.useCases.logs.query(ANN, 'blog', { lines: 20 });
+  expect(entries.map(({ message }) => message).join()).toContain('The build was ended');
+  await sizes.look();
+  expect(await small).toBe('ended like this');
+  await sizes.look();
+  expect((await unitOf('shop')).exits + (await unitOf('blog')).exits).toBe(1);
 });
 
 it('are held to the number of files, too', async () => {

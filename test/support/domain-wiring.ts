@@ -7,6 +7,7 @@ import { takeControlLease } from '../../src/domain/controls/control-lease.ts';
 import { Controls, type ControlsTiming } from '../../src/domain/controls/controls.ts';
 import { type News, NO_NEWS } from '../../src/domain/controls/news.ts';
 import { createTakeOver } from '../../src/domain/take-over.ts';
+import { DiskWriters } from '../../src/domain/disk/disk-writers.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
 import type { Lease } from '../../src/domain/store.ts';
 import { Fence } from '../../src/domain/fence.ts';
@@ -236,6 +237,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
       async *units() {},
+      async *directories() {},
     },
     host: {
       programs: async () => [{ name: 'Node.js', version: process.versions.node }],
@@ -244,6 +246,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
     },
     mailer: { description: 'nowhere', send: async () => {} },
     sharedNetwork: null,
+    diskWriters: new DiskWriters(),
     outputCarrier: null,
   };
   const timing = {

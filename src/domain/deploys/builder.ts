@@ -101,7 +101,7 @@ export interface Builder {
   describe(name: string, definition: string): Promise<PlatformInfo>;
   /**
    * Runs a build in its own sandbox. `line` gets every line printed, as it happens. A failure leaves nothing behind but the cache.
-   * Throws Failure: `no_platform`, `no_process`, `invalid_config`, `toolchain_missing`, `build_failed`, `disk_full`, `timeout`, `cancelled`.
+   * Throws Failure: `no_platform`, `no_process`, `invalid_config`, `toolchain_missing`, `build_failed`, `disk_full`, `disk_low`, `timeout`, `cancelled`.
    */
   build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact>;
   /** Removes an app's build cache; missing: nothing to do. What artifacts that are kept need of it stays, and goes with a later removeUnused(). */

@@ -32,9 +32,12 @@ export interface DiskSurvey {
    * time. Units that have nothing are left out.
    */
   units(ids: readonly string[], what: 'bytes' | 'files'): AsyncIterable<UnitSize>;
+  /** How much is in each of these directories, in their order. Bounded in time. Those that are not there, or no more, are left out. */
+  directories(paths: readonly string[], what: 'bytes' | 'files'): AsyncIterable<UnitSize>;
 }
 
 export interface UnitSize {
+  /** Of a directory: its path. */
   readonly id: string;
   readonly held: number;
 }

@@ -13,6 +13,7 @@ import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { type Shortage, shortageOf } from './disk-room.ts';
+import type { DiskWriters } from './disk-writers.ts';
 import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
 import { CountSchedule, type RoomKind } from './count-schedule.ts';
@@ -21,7 +22,8 @@ import { each, type Room, smallest } from './headroom.ts';
 interface UnitSizesDeps extends HeldOutputDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<MachineProbe, 'disk'>;
-  readonly survey: Pick<DiskSurvey, 'units'>;
+  readonly survey: Pick<DiskSurvey, 'units' | 'directories'>;
+  readonly diskWriters: Pick<DiskWriters, 'list'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown' | 'endOutgrown'>;
   readonly provisioner: Pick<Provisioner, 'holdOutput'>;
   readonly journal: Pick<Journal, 'note'>;
@@ -90,6 +92,8 @@ export class UnitSizes {
       const shortage = shortageOf(space, settings);
       const isDiskLow = (this.#isDiskLow = shortage !== null);
       await this.#heldOutput.look(space, isDiskLow);
+      // Before units: what serves is asked for.
+      if (shortage !== null && (await this.#endWriter(shortage))) return;
       const begun = performance.now();
       const kinds = this.#schedule.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
       if (kinds.length === 0) return;
@@ -165,14 +169,33 @@ export class UnitSizes {
     );
   }
 
+  /** The build or command that holds most, unless none holds much. Whether there was one; its directories are being removed then. */
+  async #endWriter({ of: kind, reserve }: Shortage): Promise<boolean> {
+    const { diskWriters, survey, journal } = this.#deps;
+    const running = diskWriters.list();
+    if (running.length === 0) return false;
+    const sizes = new Map<string, number>();
+    for await (const { id, held } of survey.directories(
+      running.flatMap(({ directories }) => directories),
+      kind,
+    ))
+      sizes.set(id, held);
+    const held = running.map(({ directories }) => directories.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0));
+    const most = Math.max(...held);
+    const writer = running[held.indexOf(most)];
+    if (writer === undefined || most < reserve * WORTH_ENDING) return false;
+    const reason = `The ${writer.what} was ended: ${shortOf(kind, most)}, more than any other build or command.`;
+    writer.end(reason);
+    await journal.note(writer.app, reason);
+    return true;
+  }
+
   /** Of what is short: to end who holds much of the other would help nobody. */
   async #endLargest(watched: readonly Watched[], { of: kind, reserve }: Shortage): Promise<void> {
     const heldBy = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.[kind] ?? 0;
     const [first] = watched.filter(({ isServing }) => isServing).sort((a, b) => heldBy(b) - heldBy(a));
     if (first === undefined || heldBy(first) < reserve * WORTH_ENDING) return;
-    const held = kind === 'bytes' ? `written ${mib(heldBy(first))}` : `made ${heldBy(first)} files`;
-    const short = kind === 'bytes' ? 'is nearly full' : 'has room for few more files';
-    const reason = `the disk of the server ${short}, and it has ${held}, more than any other`;
+    const reason = `${shortOf(kind, heldBy(first))}, more than any other`;
     await this.#deps.supervisor.replaceOutgrown(first.unit, reason, GRACE_MS);
   }
 
@@ -205,4 +228,12 @@ function outgrown(kind: RoomKind, held: number, limit: Room): string {
 
 function mib(bytes: number): string {
   return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+}
+
+function shortOf(kind: RoomKind, most: number): string {
+  const [short, held] =
+    kind === 'bytes'
+      ? ['is nearly full', `written ${mib(most)}`]
+      : ['has room for few more files', `made ${most} files`];
+  return `the disk of the server ${short}, and it has ${held}`;
 }

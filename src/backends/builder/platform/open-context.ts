@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../../lib/logger.ts';
 import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
+import type { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
@@ -44,6 +45,8 @@ export interface PlatformBuilderOptions {
   readonly keepsImages?: boolean;
   readonly sandbox: Sandbox;
   readonly buildTimeoutMs: number;
+  /** Where builds are noted; absent: nobody watches what they write. */
+  readonly writers?: DiskWriters;
   /** Of each step; 0 for no limit. */
   readonly buildMemoryBytes?: number;
   readonly logger: Logger;

@@ -5,6 +5,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest, UnusedBounds } from '../../../domain/deploys/builder.ts';
+import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -29,19 +30,22 @@ const USED = 'used';
 
 /** Only one builder may use the directories at a time. */
 export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
-  return new PlatformBuilder(await openContext(options), options.logger);
+  const { logger, writers = new DiskWriters() } = options;
+  return new PlatformBuilder(await openContext(options), logger, writers);
 }
 
 class PlatformBuilder implements Builder {
   readonly name = 'platform';
   readonly #context: BuilderContext;
   readonly #logger: Logger;
+  readonly #writers: DiskWriters;
   readonly #queue = new KeyedQueue();
   #info: { readonly value: Promise<PlatformInfo[]>; readonly at: number } | null = null;
 
-  constructor(context: BuilderContext, logger: Logger) {
+  constructor(context: BuilderContext, logger: Logger, writers: DiskWriters) {
     this.#context = context;
     this.#logger = logger;
+    this.#writers = writers;
   }
 
   async platformNames(): Promise<readonly string[]> {
@@ -137,13 +141,17 @@ class PlatformBuilder implements Builder {
   async #build(request: BuildRequest, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
     const { artifacts, layers, cache, sandbox } = this.#context;
     const place = await artifacts.begin(request.app, request.deployId);
+    const own = join(cache, request.app);
     try {
-      await mkdir(join(cache, request.app), { recursive: true });
-      await sandbox.admit(join(cache, request.app), request.app);
-      await rm(join(cache, request.app, REMOVED), { force: true });
-      await writeFile(join(cache, request.app, USED), '');
+      await mkdir(own, { recursive: true });
+      await sandbox.admit(own, request.app);
+      await rm(join(own, REMOVED), { force: true });
+      await writeFile(join(own, USED), '');
       const { buildSlug } = await import('./build.ts');
-      const artifact = await buildSlug(this.#context, request, place, output, signal);
+      const writer = { app: request.app, what: 'build', directories: [own, place.directory] } as const;
+      const artifact = await this.#writers.during(writer, signal, (ending) =>
+        buildSlug(this.#context, request, place, output, ending),
+      );
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
         layers.prune(request.app, await this.#binds(request.app)),
       );

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type BuilderWorld, builderWorld } from '../../../../test/support/builder-world.ts';
 import { FAKE } from '../../../../test/support/fake-language.ts';
+import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
 
 const APP = { 'app.txt': '', 'default.txt': '' };
@@ -13,8 +14,8 @@ afterEach(async () => {
   for (const world of worlds.splice(0)) await world.dispose();
 });
 
-async function world(): Promise<BuilderWorld> {
-  const made = await builderWorld([FAKE]);
+async function world(more = {}): Promise<BuilderWorld> {
+  const made = await builderWorld([FAKE], { more });
   worlds.push(made);
   return made;
 }
@@ -58,4 +59,16 @@ it('tools hold no more together than they may, and what builds keep goes when th
   expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual([]);
   expect(await readdir(join(home, 'cache/shop'))).not.toContain('downloads');
   await artifacts.remove(first.id);
+});
+
+it('a build that takes room that others need can be ended, and leaves no artifact', async () => {
+  const writers = new DiskWriters();
+  const { build, artifacts, home } = await world({ writers });
+  const source = treeOf({ ...APP, 'tancho.yaml': 'hooks: { build: ["sleep 300"] }' });
+  const ended = expect(build({ source })).rejects.toMatchObject({ code: 'disk_low', message: 'it takes all' });
+  await expect.poll(() => writers.list().length).toBe(1);
+  expect(writers.list()[0]?.directories).toContain(join(home, 'cache/shop'));
+  writers.list()[0]?.end('it takes all');
+  await ended;
+  expect([writers.list(), await artifacts.list()]).toEqual([[], []]);
 });

@@ -71,6 +71,8 @@ it('says what each unit holds, in bytes and in files, in the order that is asked
     { id: 'f00', held: 6 },
     { id: 'f11', held: 2 },
   ]);
+  const paths = ['units/f11', 'units/gone'].map((path) => join(home, path));
+  expect(await all(survey.directories(paths, 'files'))).toEqual([{ id: paths[0], held: 2 }]);
   expect(await all(createHomeSurvey({ home: join(home, 'none') }).units(['f00'], 'bytes'))).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 /** Counts what lies in the one directory of the platform, by the system's `du`. */
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,6 +29,11 @@ export function createHomeSurvey({ home }: { readonly home: string }): DiskSurve
       const paths = ids.filter((id) => there.has(id)).map((id) => join(directory, id));
       if (paths.length === 0) return;
       for await (const [path, held] of counted(paths, what)) yield { id: basename(path), held };
+    },
+    async *directories(paths, what) {
+      const there = paths.filter((path) => existsSync(path));
+      if (there.length === 0) return;
+      for await (const [id, held] of counted(there, what)) yield { id, held };
     },
     async holdings() {
       const found: Holding[] = [];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { ReachedService } from '../../../networks/networks.ts';
+import type { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
@@ -22,6 +23,7 @@ export interface Beside {
   readonly services: readonly ReachedService[];
   /** Directory of all volumes. */
   readonly volumes: string;
+  readonly writers: DiskWriters;
 }
 
 export interface OneOffPlace {
@@ -39,12 +41,35 @@ export interface OneOffPlace {
   readonly started: (process: SandboxProcess) => void;
 }
 
-/** When the work has ended, nothing that lived there is left: no process and no file. */
-export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: OneOffPlace) => Promise<T>): Promise<T> {
-  const { sandbox, directory, layers, slug } = beside;
-  const { app } = spec;
+interface OneOffRequest {
+  readonly unit: UnitSpec;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * When the work has ended, nothing that lived there is left: no process and no file. It is to end when its signal fires, which is more than the
+ * request's. Throws Failure `disk_low` where it was ended to make room.
+ */
+export function inPlace<T>(
+  beside: Beside,
+  { unit, signal }: OneOffRequest,
+  work: (place: OneOffPlace, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const id = `run-${randomHex(12)}`;
-  const own = join(directory, id);
+  const own = join(beside.directory, id);
+  const writer = { app: unit.app, what: 'command', directories: [own] } as const;
+  return beside.writers.during(writer, signal, (ending) => at(id, own, beside, unit, (place) => work(place, ending)));
+}
+
+async function at<T>(
+  id: string,
+  own: string,
+  beside: Beside,
+  spec: UnitSpec,
+  work: (place: OneOffPlace) => Promise<T>,
+): Promise<T> {
+  const { sandbox, layers, slug } = beside;
+  const { app } = spec;
   const home = join(own, 'home');
   const tmp = join(own, 'tmp');
   try {

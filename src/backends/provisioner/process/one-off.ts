@@ -16,11 +16,11 @@ interface OneOff extends Beside {
   readonly request: ExecRequest;
 }
 
-/** Throws Failure `cancelled` or `timeout`; the command is dead then. */
+/** Throws Failure `cancelled`, `timeout` or `disk_low`; the command is dead then. */
 export async function runOneOff(options: OneOff): Promise<ExecResult> {
   const { request } = options;
   if (request.signal.aborted) throw cancelled();
-  return inPlace(options, request.unit, (place) => runIn(options, place));
+  return inPlace(options, request, (place, signal) => runIn({ ...options, request: { ...request, signal } }, place));
 }
 
 async function runIn(options: OneOff, place: OneOffPlace): Promise<ExecResult> {

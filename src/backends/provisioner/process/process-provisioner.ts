@@ -22,6 +22,7 @@ import type {
   SeenUnit,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
+import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { UnitProcess } from '../../../domain/routes/router.ts';
 import type { Address } from '../../../domain/units/unit.ts';
@@ -318,10 +319,10 @@ class ProcessProvisioner implements Provisioner {
     const [slug, beside] = [await this.#slug(spec), this.#units.get(spec.id)];
     const directory = join(this.#options.units, ONE_OFFS);
     const services = await this.#servicesOf(spec);
-    const { volumes = '' } = this.#options;
+    const { volumes = '', writers = new DiskWriters() } = this.#options;
     const theirs = beside === undefined || beside.isDead ? null : beside.record.port;
     const port = theirs ?? (await this.#ports.beside({ spec, slug }));
-    return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services, volumes };
+    return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services, volumes, writers };
   }
 
   async link(apps: readonly LinkedApp[]): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
+import type { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
@@ -19,6 +20,8 @@ export interface ProcessProvisionerOptions {
   readonly quotas?: ProjectQuotas;
   /** Directory of volumes, see domain/volumes/volume-host.ts; absent: units have none. */
   readonly volumes?: string;
+  /** Where commands and shells are noted; absent: nobody watches what they write. */
+  readonly writers?: DiskWriters;
   readonly logger: Logger;
   /** Seals what it takes to start units again while control is away; absent: they are not. */
   readonly sealer?: Sealer;

@@ -1,4 +1,5 @@
 /** Test support: a process provisioner over a home of its own, with one slug whose app does what the suite asks. */
+import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -44,6 +45,7 @@ export interface ProcessWorld extends ConformanceWorld {
   readonly home: string;
   readonly sandbox: Sandbox;
   readonly units: string;
+  readonly writers: DiskWriters;
   /** Makes the directory of a volume of the app `shop`. */
   addVolume(name: string): Promise<string>;
   /** Adds a slug with the same app. */
@@ -117,13 +119,15 @@ export async function createProcessWorld(
   const sandbox = withChanges(level.sandbox, changes);
   const readiness = { wrongPlaceGraceMs: 500 };
   const artifacts = new LocalArtifacts(slugs);
+  const writers = new DiskWriters();
   const make = (): Promise<Provisioner> =>
-    createProcessProvisioner({ sandbox, artifacts, units, volumes, logger: SILENT, readiness, ...more });
+    createProcessProvisioner({ sandbox, artifacts, units, volumes, writers, logger: SILENT, readiness, ...more });
   let current = await make();
   return {
     home,
     sandbox,
     units,
+    writers,
     provisioner: current,
     commands: COMMANDS,
     artifact: 'slug1',

@@ -113,6 +113,26 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(Buffer.concat(parts).toString()).not.toMatch(/ptmx|\/pts\//);
     });
 
+    it('is ended, as a command is, where it takes room that others need', async () => {
+      const { shell, type, shows } = await open();
+      await type('touch ~/mine; echo "writ"ten\r');
+      await shows('written');
+      const limits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+      const unit = { id: 'bbbbbbbbbbbb', app: 'other', name: 'other/0', process: 'web', artifact: 'slug1' };
+      const command = world.provisioner.exec({
+        ...{
+          unit: { ...unit, command: '', env: {}, listens: false, limits },
+          command: 'touch ~/mine; echo x; sleep 300',
+        },
+        output: () => world.writers.list().forEach((one) => one.end('it takes all')),
+        ...{ signal: stop.signal, timeoutMs: 180_000 },
+      });
+      await expect(command).rejects.toMatchObject({ code: 'disk_low', message: 'it takes all' });
+      expect(await shell.ended).toMatchObject({ code: null });
+      expect(readdirSync(join(world.units, '.run'))).toEqual([]);
+      expect(world.writers.list()).toEqual([]);
+    });
+
     it('leaves no process and no file behind, also of what hides from it', async () => {
       const { shell, type, shows } = await open();
       await type('(setsid sleep 1234.5 &); touch ~/mine; echo "hid"den\r');

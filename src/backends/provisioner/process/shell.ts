@@ -27,10 +27,13 @@ const END_AGAIN_MS = 250;
 
 /** Throws Failure `cancelled`; `internal` when it cannot be started. */
 export async function openShell(options: ShellOptions): Promise<Shell> {
-  if (options.request.signal.aborted) throw cancelled();
+  const { request } = options;
+  if (request.signal.aborted) throw cancelled();
   let opened: (shell: Omit<Shell, 'ended'>) => void = () => {};
   const opening = new Promise<Omit<Shell, 'ended'>>((resolve) => (opened = resolve));
-  const life = inPlace(options, options.request.unit, (place) => live(options, place, opened));
+  const life = inPlace(options, request, (place, signal) =>
+    live({ ...options, request: { ...request, signal } }, place, opened),
+  );
   const shell = await Promise.race([opening, life.then(() => Promise.reject(notStarted(null)), failed)]);
   // What was left is cleared away also when that fails; the shell is over in any case.
   return { ...shell, ended: life.catch(() => ({ code: null, signal: 'SIGKILL' })) };

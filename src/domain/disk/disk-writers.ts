@@ -1,0 +1,42 @@
+/**
+ * What writes on the disk of the platform beside units: builds, commands and shells, for as long as they run. Whoever runs one notes it here; where the
+ * disk runs short, who watches it may end one.
+ */
+import { Failure } from '../failure.ts';
+
+interface DiskWriter {
+  readonly app: string;
+  readonly what: 'build' | 'command';
+  /** All that it writes to is in these. */
+  readonly directories: readonly string[];
+}
+
+interface RunningWriter extends DiskWriter {
+  /** `reason`: for people, one sentence. */
+  end(reason: string): void;
+}
+
+const HINT = 'Ask the operator to make room (tancho server disk shows who holds what), then try again.';
+
+export class DiskWriters {
+  readonly #running = new Set<RunningWriter>();
+
+  list(): readonly RunningWriter[] {
+    return [...this.#running];
+  }
+
+  /** `work` is to end when its signal fires. Throws Failure `disk_low` where it was ended to make room. */
+  async during<T>(writer: DiskWriter, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    const end = (reason: string): void => stop.abort(new Failure('disk_low', reason, { hint: HINT }));
+    const running = { ...writer, end };
+    this.#running.add(running);
+    try {
+      return await work(AbortSignal.any([signal, stop.signal]));
+    } catch (error) {
+      throw stop.signal.aborted ? stop.signal.reason : error;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+}
