@@ -11,11 +11,12 @@ import type { Call } from './call.ts';
 import { limitBodyTime } from './incoming.ts';
 import { changes, type Operation } from './operation.ts';
 
-type Kind = 'reads' | 'changes' | 'long' | 'uploads';
+type Kind = 'reads' | 'slowReads' | 'changes' | 'long' | 'uploads';
 
 export class RequestTurns {
   readonly #turns: Readonly<Record<Kind, KeyedTurns>> = {
     reads: turnsOf('reads'),
+    slowReads: turnsOf('slowReads'),
     changes: turnsOf('changes'),
     long: turnsOf('long'),
     uploads: turnsOf('uploads'),
@@ -60,8 +61,11 @@ function kindOf(operation: Operation): Kind | null {
     case 'shell':
     case 'edge':
       return null;
+    case 'entries':
+      return 'slowReads';
     default:
-      return changes(operation) ? 'changes' : 'reads';
+      if (changes(operation)) return 'changes';
+      return operation.isSlow === true ? 'slowReads' : 'reads';
   }
 }
 

@@ -4,9 +4,15 @@ import { addressGroup } from '../lib/trusted-proxies.ts';
 import type { Caller } from './caller.ts';
 import { PlatformError } from './errors.ts';
 
-/** More than clients have under way: browsers open 6 connections, infrastructure tools make 10 changes at once. */
 export const AT_ONCE = {
-  reads: 16,
+  /**
+   * Enough to keep the server busy: more would only have each step of others' requests wait for a step of every one of these. See
+   * docs/decisions/turns.md.
+   */
+  reads: 4,
+  /** Those that wait for something else than the server and its database. */
+  slowReads: 16,
+  /** More than clients have under way: infrastructure tools make 10 at once. */
   changes: 16,
   long: 16,
   uploads: 8,

@@ -49,6 +49,7 @@ export const certificateOperations: readonly Operation[] = [
     method: 'GET',
     path: '/certificates/:name',
     access: 'user',
+    isSlow: true,
     params,
     shape: 'certificateReport',
     errors: ['certificate.not_found', 'access.denied'],

@@ -110,6 +110,7 @@ const lookOperations: readonly Operation[] = [
     path: '/services/instances/:instance',
     also: ways('GET', '/services/:service/instances/:instance', '/services/:service/instances/:instance/info'),
     access: 'user',
+    isSlow: true,
     params,
     shape: 'instance',
     errors: denied,
@@ -124,6 +125,7 @@ const lookOperations: readonly Operation[] = [
     path: '/services/instances/:instance/status',
     also: ways('GET', '/services/:service/instances/:instance/status'),
     access: 'user',
+    isSlow: true,
     params,
     errors: [...denied, 'provider.failed', 'instance.not_ready'],
     async handle({ useCases, caller }, { params: { instance, service: name } }) {

@@ -9,6 +9,7 @@ export const serverOperations: readonly Operation[] = [
     method: 'GET',
     path: '/disk',
     access: 'user',
+    isSlow: true,
     shape: 'disk',
     errors: ['access.denied'],
     handle: ({ useCases, caller }) => useCases.diskUse.report(caller),

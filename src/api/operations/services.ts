@@ -139,6 +139,7 @@ export const serviceOperations: readonly Operation[] = [
     method: 'GET',
     path: '/services/:service/plans',
     access: 'user',
+    isSlow: true,
     params,
     shape: 'servicePlans',
     errors: [...denied, 'provider.failed'],
