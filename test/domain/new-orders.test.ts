@@ -67,14 +67,19 @@ describe('new certificates of one user', () => {
     const orders = new NewOrders({ ...world, domain: 'apps.example.com', mostPerWeek: 1 });
     await addAppsOf(world, 'eve@example.com', 'bad');
     const count = () => orders.count({ app: 'bad', names: ['bad.apps.example.com'] });
-    for (let n = 0; n < 100; n++) (await count())(false);
-    for (let n = 0; n < 100; n++) (await count())(true);
+    for (let n = 0; n < 3; n++) await (await count())(false);
+    for (let n = 0; n < 100; n++) await (await count())(true);
     await expect(count()).rejects.toMatchObject({
       code: 'user_limit',
       message: expect.stringContaining('100') as string,
     });
     world.pass(3 * HOUR_MS);
     await count();
+    // Another server, or this one started again.
+    const others = new NewOrders({ ...world, domain: 'apps.example.com', mostPerWeek: 1 });
+    await expect(others.count({ app: 'bad', names: ['other.apps.example.com'] })).rejects.toMatchObject({
+      code: 'user_limit',
+    });
     await expect(count()).rejects.toMatchObject({ message: expect.stringContaining('1 new') as string });
   });
 

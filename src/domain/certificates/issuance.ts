@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { withDeadline } from '../../lib/deadline.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { factsOf } from '../../lib/x509/inspect.ts';
 import { newKey } from '../../lib/x509/names.ts';
 import type { Store } from '../store.ts';
@@ -76,7 +76,7 @@ export class Issuance {
   }
 
   async #issue(id: string, authority: CertificateAuthority, signal: AbortSignal): Promise<void> {
-    const { store, looks, newOrders, presenter, now, chance } = this.#deps;
+    const { store, looks, newOrders, presenter, logger, now, chance } = this.#deps;
     const known = await store.certificate(id);
     if (known === null) return;
     const goesOn = known.authority === authority.name && known.orderUrl !== '' && known.pendingKey !== '';
@@ -103,8 +103,8 @@ export class Issuance {
         replaces: known.chain === '' ? null : known.chain,
         signal,
       })
-      .catch((error: unknown) => {
-        cameToNothing?.(isOrdered);
+      .catch(async (error: unknown) => {
+        await bestEffort(logger, 'counting an order that came to nothing', async () => cameToNothing?.(isOrdered));
         throw error;
       });
     const facts = checked(chain, key, known.names, now());
