@@ -62,6 +62,9 @@ it.each([
   ['npm error 404 Not Found - GET https://registry.npmjs.org/@me%2ftools', /^@me\/tools is not there/],
   ['[ERR_PNPM_FETCH_404] GET https://registry.npmjs.org/nope: Not Found - 404', /^nope is not there/],
   [' ERR_PNPM_FETCH_404  GET https://registry.npmjs.org/@me%2Ftools: Not Found - 404', /^@me\/tools is not there/],
+  ['error Couldn\'t find package "@me/tools" on the "npm" registry.', /^@me\/tools is not there.*\.npmrc/],
+  ['➤ YN0035: │ @me/tools@npm:1.0.0: Package not found', /^@me\/tools is not there.*\.yarnrc\.yml/],
+  ['➤ YN0035: │   Response Code: 404 (Not Found)', /^A package is not there/],
   ['npm error notarget No matching version found for x@^20.3.43.', /^No version of a package fits/],
   ['npm error fatal: Could not read from remote repository.', /https address/],
   [

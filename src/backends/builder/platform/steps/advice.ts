@@ -88,10 +88,16 @@ const KNOWN: readonly Known[] = [
     says: /(?:ERR_PNPM_FETCH_40[134]\]?\s{1,4}GET|npm (?:error|ERR!) 40[134] .{0,60}- GET) \S*\/((?:@[\w.-]+%2[fF])?[\w.-]+)(?::|\s|$)/,
     advice: ([name = '']) => notThere(name.replace(/%2f/i, '/')),
   },
+  { says: /^error Couldn't find package "([^"]{1,214})"/, advice: ([name = '']) => notThere(name) },
   {
-    says: /npm error code E(?:401|403|404|NEEDAUTH)|ERR_PNPM_FETCH_40[134]|error .*Request failed "40[134]|YN0035/,
+    says: /YN0035: .{0,3}((?:@[\w.-]+\/)?[\w.-]+)@npm:/,
+    advice: ([name = '']) => notThere(name, 'a .yarnrc.yml'),
+  },
+  {
+    says: /npm error code E(?:401|403|404|NEEDAUTH)|ERR_PNPM_FETCH_40[134]|error .*Request failed "40[134]/,
     advice: () => notThere('A package'),
   },
+  { says: /YN0035/, advice: () => notThere('A package', 'a .yarnrc.yml') },
   {
     says: /current Python version \([^)]*\) does not satisfy Python>=(\d+\.\d+)|that require a different python version: .*Requires-Python >=(\d+\.\d+)/,
     advice: (found) => {
@@ -132,8 +138,8 @@ function missingExtensions(names: readonly string[]): string {
   return `Packages need extensions of PHP that this server does not have (${need}): this is no fault of the code. Ask the operator to install them (apt-get install -y ${packages}), then push again.`;
 }
 
-function notThere(name: string): string {
-  return `${name} is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
+function notThere(name: string, file = 'an .npmrc'): string {
+  return `${name} is not there, or its registry wants a login. Check its name; for a private one commit ${file} that reads the token from the environment (${TOKEN}) and set it: tancho env set -p NPM_TOKEN=...`;
 }
 
 function setFirst(name: string): string {
