@@ -4,6 +4,7 @@ import { refuseApps } from '../api/caller.ts';
 import { type ApiServer, createApiServer } from '../api/server.ts';
 import type { Backends } from '../backends/registry.ts';
 import { type Config, EDGE_DOOR } from '../config/config.ts';
+import { mayStill } from '../domain/apps/may-still.ts';
 import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { sharedHostKey } from '../git-push/host-key.ts';
@@ -52,6 +53,7 @@ export async function openDoors(
     repositories: backends.gitHost,
     apps: useCases.apps,
     callerNow: (caller) => callerNow(backends.store, caller, new Date().toISOString()),
+    mayStill: (caller, action, app) => mayStill(backends.store, caller, action, app, new Date().toISOString()),
     audit: useCases.audit,
     deploys: useCases.deploys,
     disk: useCases.diskUse,

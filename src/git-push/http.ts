@@ -112,7 +112,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
   const { service, mode } = exchange.target;
   const protocol = header(request, 'git-protocol');
   const errors = (text: Buffer): void => logger.debug({ app, service }, `git says: ${printableName(text.toString())}`);
-  await sessions.serve({ caller, app, service, mode, protocol, signal }, () => {
+  const code = await sessions.serve({ caller, app, service, mode, protocol, signal }, () => {
     response.writeHead(200, {
       'content-type': `application/x-${service}-${mode === 'advertise' ? 'advertisement' : 'result'}`,
       'cache-control': 'no-cache, max-age=0, must-revalidate',
@@ -124,7 +124,9 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
       response.write(`${packetLine(`# service=${service}\n`)}0000`);
     return { input: bodyOf(request), output: response, errors };
   });
-  response.end();
+  // Of an answer that is cut off a client must not believe that it is whole: git would wait for ever for what is to follow.
+  if (code < 0) response.destroy();
+  else response.end();
 }
 
 /** In version 2 of the fetch protocol the answer begins without naming the service. */

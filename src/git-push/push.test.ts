@@ -108,6 +108,25 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect(again.code).toBe(0);
       });
 
+      it('ends when the pusher loses the right to it', async () => {
+        const work = await world.work({ a: `not any more ${door}` });
+        const before = await world.host.ref('shop', 'refs/heads/main');
+        world.onDeploy = async ({ say, signal }) => {
+          say('building');
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+          signal.throwIfAborted();
+        };
+        const push = world.start('git', ['push', '--force', url('shop'), 'main'], { cwd: work, key });
+        await push.shows('remote: building');
+        world.mayStill = false;
+        const { code, stderr } = await push.done;
+        world.mayStill = true;
+        world.onDeploy = async () => {};
+        expect(code).not.toBe(0);
+        if (door === 'ssh') expect(stderr).toContain('You have no access to the app any more.');
+        expect(await world.host.ref('shop', 'refs/heads/main')).toBe(before);
+      });
+
       it(`carries ${MEGABYTES} MB, and clone and fetch bring them back`, async () => {
         world.onDeploy = async ({ say }) => say('ok');
         const work = await world.work();

@@ -4,7 +4,9 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { demand } from '../domain/access.ts';
+import type { App } from '../domain/apps/app.ts';
 import type { Apps } from '../domain/apps/apps.ts';
+import { watchRight } from '../domain/apps/right-watch.ts';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import { type Caller, callerName } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
@@ -14,7 +16,7 @@ import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
 import { GitTurns } from './git-turns.ts';
 import { Pushes } from './pushes.ts';
-import { appNotFound } from './refusal.ts';
+import { appNotFound, refusalText } from './refusal.ts';
 import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
 
 interface GitSessionsOptions {
@@ -22,6 +24,10 @@ interface GitSessionsOptions {
   readonly apps: Pick<Apps, 'info'>;
   /** With the teams and rights of now: a request may have waited long for its turn. */
   readonly callerNow: (caller: Caller) => Promise<Caller>;
+  /** Whether who began something still may go on. */
+  readonly mayStill: (caller: Caller, action: 'app.push' | 'app.pull', app: App) => Promise<boolean>;
+  /** How often that is asked. */
+  readonly recheckMs?: number;
   readonly audit: RefusalLog;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly disk: Pick<DiskUse, 'demandSome'>;
@@ -48,9 +54,9 @@ interface GitConnection {
 
 export interface GitSessions {
   /**
-   * Serves one git request and resolves with git's exit code. `connect` is called once it is sure that git runs; before, it throws
-   * PlatformError `app.not_found`, `auth.required`, `access.denied`, `too_many_requests`, `unavailable`, and the reason of the signal. The
-   * output is not ended.
+   * Serves one git request and resolves with git's exit code, below 0 when it was cut off, as it is when the caller loses the right to it.
+   * `connect` is called once it is sure that git runs; before, it throws PlatformError `app.not_found`, `auth.required`, `access.denied`,
+   * `too_many_requests`, `unavailable`, and the reason of the signal. The output is not ended.
    */
   serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number>;
   /**
@@ -60,6 +66,7 @@ export interface GitSessions {
   close(): Promise<void>;
 }
 
+const ACTION = { 'git-receive-pack': 'app.push', 'git-upload-pack': 'app.pull' } as const;
 const CLOSE_GRACE_MS = 5_000;
 /** Without a byte in either direction; a deploy is never silent that long, because git itself sends signs of life. */
 const IDLE_TIMEOUT_MS = 600_000;
@@ -69,11 +76,12 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
   const pushes = new Pushes({ repositories, deploys, logger });
   const turns = new GitTurns();
 
-  async function authorise({ caller, app, service }: GitSessionRequest): Promise<void> {
+  async function authorise({ caller, app, service }: GitSessionRequest): Promise<App> {
     try {
       const view = await apps.info(caller, app);
-      demand(caller, service === 'git-receive-pack' ? 'app.push' : 'app.pull', { app: view.app });
+      demand(caller, ACTION[service], { app: view.app });
       if (service === 'git-receive-pack') await disk.demandSome();
+      return view.app;
     } catch (thrown) {
       const error = isPlatformError(thrown, 'app.not_found') ? appNotFound(app) : thrown;
       const attempt = { caller, action: 'app.push', target: `app:${app}`, detail: service };
@@ -91,18 +99,22 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     try {
       request.signal.throwIfAborted();
       const caller = await options.callerNow(request.caller);
-      await authorise({ ...request, caller });
+      const known = await authorise({ ...request, caller });
       const { app, service, mode, protocol } = request;
       // Heals an app whose repository was lost between two steps of a crash.
       await repositories.create(app);
       closing.signal.throwIfAborted();
       const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
       const connection = connect();
-      const signal = AbortSignal.any([request.signal, cut.signal]);
+      const right = watchRight(() => options.mayStill(caller, ACTION[service], known), options.recheckMs);
+      const say = (): void => connection.errors(Buffer.from(`${refusalText(right.lost.reason, logger)}\n`));
+      right.lost.addEventListener('abort', say, { once: true });
+      const signal = AbortSignal.any([request.signal, cut.signal, right.lost]);
       const leave = join(git, connection, signal);
       try {
         return await pushes.accompany(git, { caller, app, signal, closing: closing.signal });
       } finally {
+        right.stop();
         leave();
       }
     } finally {

@@ -31,6 +31,8 @@ export interface GitWorld {
   onLookup: () => Promise<void>;
   /** Throws when there is too little for a push. */
   demandDisk: () => Promise<void>;
+  /** Whether who is served still may be. */
+  mayStill: boolean;
   /** What the doors have refused. */
   readonly refused: AuditedAction[];
   readonly ssh: { readonly port: number; readonly hostKeyFile: string };
@@ -92,6 +94,8 @@ export async function createGitWorld(
     repositories: host,
     apps: APPS,
     callerNow: async (caller) => caller,
+    mayStill: async () => world.mayStill,
+    recheckMs: 10,
     audit,
     deploys,
     disk: { demandSome: () => world.demandDisk() },
@@ -126,6 +130,7 @@ export async function createGitWorld(
     onDeploy: async () => {},
     onLookup: async () => {},
     demandDisk: async () => {},
+    mayStill: true,
     ssh: { port: ssh.address.port, hostKeyFile },
     http: { port: httpPort },
     sshUrl: (name) => `ssh://git@127.0.0.1:${ssh.address.port}/${name}.git`,
