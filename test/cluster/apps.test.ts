@@ -48,7 +48,8 @@ const pods = async (): Promise<Pod[]> =>
 
 it('a program behind a line hears that it is to end, and its last words are in the log', async () => {
   await push('line', {
-    Procfile: 'web: echo prepared && node server.js\n',
+    // The shell waits for what it has started, and nothing of the line is the API's: `$$` is its number.
+    Procfile: 'web: echo "prepared by $$" && node server.js & wait\n',
     'server.js': `require('node:http').createServer((req, res) => res.end('line')).listen(process.env.PORT);
 process.on('SIGTERM', () => { console.log('ended as asked'); process.exit(0); });
 `,
@@ -57,7 +58,9 @@ process.on('SIGTERM', () => { console.log('ended as asked'); process.exit(0); })
   const log = async (): Promise<string> =>
     (await world.api('GET', '/apps/line/log?lines=50&source=web', { token })).text;
   await until(async () => (await log()).includes('ended as asked'), { what: 'the last words of the unit' });
-  expect(await log()).toContain('prepared');
+  expect(await log()).toMatch(/prepared by \d+/);
+  const ran = await world.cli(['app', 'run', '-a', 'line', '--', 'echo "run by $$ for $(TANCHO_APP) $TANCHO_APP"']);
+  expect(ran.stdout, ran.stderr).toMatch(/run by \d+ for {2}line/);
 });
 
 it(`${KILLS} pods of two that somebody takes away fail no request but those in them`, async () => {

@@ -1,4 +1,5 @@
 /** How a unit is looked at while it serves, and when it counts as hung. Pure but for the looking, which is an argument. */
+import { deadline } from '../../lib/deadline.ts';
 import { TimerLateness } from '../../lib/timer-lateness.ts';
 import type { HealthCheck, Liveness, Release } from '../apps/app.ts';
 import { Failure } from '../failure.ts';
@@ -34,6 +35,8 @@ const TIMEOUT_SECONDS = 5;
 const FAILURES = 3;
 /** A single-threaded server that works on one request accepts nothing meanwhile, and is well. */
 const FAILURES_TO_ACCEPT = 6;
+/** For a command to be begun where that takes a while, as in a cluster: only a few are under way at a time. */
+const BEGIN_MS = 60_000;
 /** What is later than this share of a time-out was looked at by somebody who had no time to look. */
 const LATE = 0.05;
 
@@ -160,21 +163,24 @@ export async function askAt(
   return provisioner.probe(id, probe, signal);
 }
 
-/** Looks by a command beside the unit. */
+/** Looks by a command beside the unit. That it could not be run, or not soon, says nothing of the unit. */
 export async function askByCommand(
   provisioner: Pick<Provisioner, 'exec'>,
   spec: UnitSpec,
   { command, timeoutMs }: Extract<LivenessCheck, { kind: 'command' }>,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
+  const limited = deadline(timeoutMs + BEGIN_MS, signal);
   try {
-    const unit = { ...spec, listens: false };
-    const ended = await provisioner.exec({ unit, command, output: () => undefined, signal, timeoutMs });
+    const request = { command, output: () => undefined, signal: limited.signal, timeoutMs };
+    const ended = await provisioner.exec({ ...request, unit: { ...spec, listens: false } });
     if (ended.code === 0) return { kind: 'well' };
     const how = ended.code === null ? `was ended by ${ended.signal}` : `exited with code ${ended.code}`;
     return { kind: 'unwell', detail: `"${command}" ${how}` };
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'timeout') return { kind: 'unknown' };
     return { kind: 'unwell', detail: `"${command}" took longer than ${timeoutMs / 1000} seconds` };
+  } finally {
+    limited.clear();
   }
 }

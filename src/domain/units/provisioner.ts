@@ -181,6 +181,7 @@ export interface ExecRequest {
   /** Called with raw output, in order; standard output and error are one stream. A promise holds back what follows until it settles. */
   readonly output: (bytes: Uint8Array) => void | Promise<void>;
   readonly signal: AbortSignal;
+  /** From when the command runs: what it takes to begin is no time of its own. */
   readonly timeoutMs: number;
 }
 
@@ -337,7 +338,10 @@ export interface Provisioner {
   /** Last lines of the unit's output, oldest first. Missing unit: empty. */
   lastLines(id: string, count: number): Promise<string[]>;
 
-  /** Runs a command beside the units, in a sandbox equal to the unit's (own process, same code, env and user). */
+  /**
+   * Runs a command beside the units, in a sandbox equal to the unit's (own process, same code, env and user). Throws Failure `timeout`, also
+   * where no place was found for it for long, `cancelled`, `pull_failed`, `internal`.
+   */
   exec(request: ExecRequest): Promise<ExecResult>;
 
   /**

@@ -47,6 +47,8 @@ export class ApiServer {
   readonly requests: string[] = [];
   /** Answered in place of what is asked for, one request each; watches and connections have their own. */
   readonly faults: Fault[] = [];
+  /** What nobody has the right to: `DELETE /apis/batch/v1/`. */
+  forbidden: string | null = null;
   readonly #options: ApiServerOptions;
   readonly #server: Server;
   readonly #watches = new Set<ServerResponse>();
@@ -138,6 +140,8 @@ export class ApiServer {
         throw new ApiRefusal(fault.status, 'Asked', 'a fault was asked for');
       }
       this.#letIn(request);
+      if (this.forbidden !== null && `${request.method} ${url.pathname}`.startsWith(this.forbidden))
+        throw new ApiRefusal(403, 'Forbidden', 'nobody may');
       if (url.pathname.endsWith('/proxy/stats/summary')) return respond(response, 200, this.#nodes().stats());
       if (url.pathname === '/version') return respond(response, 200, { gitVersion: 'v1.0.0-small' });
       this.#serve(request, targetOf(url.pathname), url.searchParams, body, response);

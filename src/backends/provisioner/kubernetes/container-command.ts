@@ -18,6 +18,11 @@ const RELAY = [
   'exit "$code"',
 ].join('\n');
 
+/** As the API takes it, which makes `$` of `$$`, and values of `$(NAME)`. */
+export function escaped(argv: readonly string[]): string[] {
+  return argv.map((word) => word.replaceAll('$', '$$$$'));
+}
+
 /** Empty: there is none. */
 export function containerCommand({
   command,

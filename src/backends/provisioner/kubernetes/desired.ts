@@ -10,7 +10,7 @@ import type {
 } from '../../../kubernetes/objects.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { containerCommand } from './container-command.ts';
+import { containerCommand, escaped } from './container-command.ts';
 import type { KubernetesSettings } from './kubernetes-settings.ts';
 import { LABELS, objectName, ownLabels } from './labels.ts';
 import { policySpec } from './pod-network.ts';
@@ -151,7 +151,7 @@ function container(spec: UnitSpec, secret: string): Container {
     name: CONTAINER,
     image,
     imagePullPolicy: 'IfNotPresent',
-    command,
+    command: escaped(command),
     env: [
       { name: 'TANCHO_POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'TANCHO_UNIT', value: `${spec.app}/$(TANCHO_POD)` },

@@ -17,13 +17,13 @@ const WAITING: Readonly<Record<string, string>> = {
   PodInitializing: 'it is being started',
 };
 /** Nothing that waiting would mend. */
-const HOPELESS = new Set([
-  'ErrImagePull',
-  'ImagePullBackOff',
-  'InvalidImageName',
-  'CreateContainerConfigError',
-  'CreateContainerError',
-]);
+const HOPELESS = 'InvalidImageName';
+/** What the kubelet tries again by itself: a registry may be busy, or away, for a moment. */
+const TRIED_AGAIN = new Set(['ErrImagePull', 'ImagePullBackOff', 'CreateContainerConfigError', 'CreateContainerError']);
+const TRIED_MS = 60_000;
+/** For a node to be found and the image to be there: no time of the app. */
+export const PLACE_MS = 600_000;
+export const PULL_HINT = 'Deploy an image that the nodes of the cluster can pull and run.';
 
 export interface PodLife {
   /** Ends of its container so far. */
@@ -33,8 +33,19 @@ export interface PodLife {
   readonly isRunning: boolean;
   /** Half a sentence: why it does not run (yet). */
   readonly reason: string;
-  /** It does not come to run by waiting. */
-  readonly isHopeless: boolean;
+  /** Its start has failed: it does not come to run by waiting (`for good`), or is tried again. */
+  readonly failed: 'for good' | 'for now' | null;
+}
+
+/** For how long the first start of one pod is tried. */
+export class Tries {
+  #since: number | null = null;
+
+  /** `at`: on a clock in milliseconds. */
+  isGivenUp({ failed }: Pick<PodLife, 'failed'>, at = performance.now()): boolean {
+    if (failed === 'for now') this.#since ??= at;
+    return failed === 'for good' || (failed === 'for now' && at - (this.#since ?? at) >= TRIED_MS);
+  }
 }
 
 export function lifeOf(pod: Pod): PodLife {
@@ -48,8 +59,13 @@ export function lifeOf(pod: Pod): PodLife {
     lastEnd: last === undefined ? null : { ...endOf(last), at: last.finishedAt ?? new Date(0).toISOString() },
     isRunning: seen?.state?.running !== undefined,
     reason: reasonOf(pod, waiting),
-    isHopeless: HOPELESS.has(waiting?.reason ?? '') && last === undefined,
+    failed: last === undefined ? failedStart(waiting?.reason ?? '') : null,
   };
+}
+
+function failedStart(reason: string): PodLife['failed'] {
+  if (reason === HOPELESS) return 'for good';
+  return TRIED_AGAIN.has(reason) ? 'for now' : null;
 }
 
 /** How a unit ended whose pod is gone: what was last seen of it, or nobody knows. */
@@ -86,5 +102,5 @@ function reasonOf({ status }: Pod, waiting: ContainerState['waiting']): string {
   }
   const unplaced = status?.conditions?.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False');
   if (unplaced !== undefined) return `no node takes it: ${(unplaced.message ?? unplaced.reason ?? '').slice(0, 300)}`;
-  return status?.message ?? '';
+  return status?.message ?? status?.reason ?? '';
 }

@@ -7,15 +7,13 @@ import { deadline } from '../../../lib/deadline.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
 import { checkOnce } from '../http-check.ts';
 import { PORT } from './desired.ts';
-import { isOver, isUnreachable, lifeOf, type PodLife } from './pod-state.ts';
+import { isOver, isUnreachable, lifeOf, PLACE_MS, type PodLife, PULL_HINT, Tries } from './pod-state.ts';
 import type { UnitPods } from './unit-pods.ts';
 
 const FIRST_LOOK_MS = 50;
 const LONGEST_LOOK_MS = 1_000;
 const CONNECT_MS = 2_000;
 const REQUEST_MS = 10_000;
-/** For a node to be found and the image to be there: no time of the app. */
-const PLACE_MS = 600_000;
 
 interface ReadyOptions {
   readonly pods: UnitPods;
@@ -44,7 +42,7 @@ class Waiting {
   readonly #options: ReadyOptions;
   #begun = Date.now();
   /** Of the pod that is looked at: the deaths before are over. */
-  #pod: { readonly uid: string; readonly deaths: number } | null = null;
+  #pod: { readonly uid: string; readonly deaths: number; readonly tries: Tries } | null = null;
   #runningSince: number | null = null;
   #wrongAnswers = 0;
   #hasLooked = false;
@@ -77,8 +75,8 @@ class Waiting {
 
   /** A death from now on is a failure; those of a pod that is new since are all from now on. */
   async #judge({ metadata: { uid = '' } }: Pod, life: PodLife): Promise<void> {
-    if (this.#pod?.uid !== uid) this.#pod = { uid, deaths: this.#hasLooked ? 0 : life.deaths };
-    const { lastEnd, deaths, isHopeless, reason } = life;
+    if (this.#pod?.uid !== uid) this.#pod = { uid, deaths: this.#hasLooked ? 0 : life.deaths, tries: new Tries() };
+    const { lastEnd, deaths, reason } = life;
     if (deaths > this.#pod.deaths && lastEnd !== null) {
       if (lastEnd.outOfMemory) {
         throw await this.#failure(
@@ -94,13 +92,8 @@ class Waiting {
         lastEnd.code,
       );
     }
-    if (isHopeless) {
-      throw await this.#failure(
-        'pull_failed',
-        `The unit cannot be started: ${reason}.`,
-        'Deploy an image that the nodes of the cluster can pull and run.',
-      );
-    }
+    if (this.#pod.tries.isGivenUp(life))
+      throw await this.#failure('pull_failed', `The unit cannot be started: ${reason}.`, PULL_HINT);
   }
 
   async #serves(pod: Pod): Promise<boolean> {

@@ -56,6 +56,8 @@ export class SmallCluster implements Nodes {
   /** Of addresses: there are other clusters on the machine. */
   #block = 0;
   #lastStamp = 0n;
+  #isFull = false;
+  readonly #logs = new Set<ServerResponse>();
   #isClosed = false;
 
   constructor() {
@@ -78,6 +80,22 @@ export class SmallCluster implements Nodes {
       const { status } = one as Pod;
       return { ...one, status: { ...status, conditions: [{ type: 'Ready', status: 'False' }] } };
     });
+  }
+
+  /** No node has room for pods that are not there yet; they begin when one has. */
+  set isFull(isFull: boolean) {
+    this.#isFull = isFull;
+    this.#reconcile();
+  }
+
+  /** What the kubelet says of a pod that it has not started. */
+  sayOf(pod: Pod, status: PodStatus): void {
+    this.server.store.update('pods', pod.metadata, undefined, (one) => ({ ...one, status }));
+  }
+
+  /** Ends every log that is followed in the middle of what it says. */
+  cutLogs(): void {
+    for (const response of this.#logs) response.destroy();
   }
 
   async close(): Promise<void> {
@@ -114,7 +132,11 @@ export class SmallCluster implements Nodes {
       if (life.isOver) response.end();
     };
     pod.watchers.add(more);
-    response.once('close', () => pod.watchers.delete(more));
+    this.#logs.add(response);
+    response.once('close', () => {
+      pod.watchers.delete(more);
+      this.#logs.delete(response);
+    });
     more();
   }
 
@@ -221,7 +243,7 @@ export class SmallCluster implements Nodes {
     const running = this.#pods.get(keyOf(pod));
     if (running === undefined || running.isCutOff) return;
     if (pod.metadata.deletionTimestamp !== undefined) void this.#end(running, pod);
-    else if (running.lives.length === 0) this.#start(running, pod);
+    else if (running.lives.length === 0 && !this.#isFull) this.#start(running, pod);
   }
 
   #start(running: RunningPod, pod: Pod): void {
@@ -229,8 +251,8 @@ export class SmallCluster implements Nodes {
     const life: Life = { lines: [], isOver: false };
     running.lives.push(life);
     const memory = Number(container?.resources?.limits?.['memory'] ?? 0);
-    const command = commandOf(container?.command ?? []);
     const environment = this.#environment(pod);
+    const command = commandOf((container?.command ?? []).map((word) => expanded(word, environment)));
     const unit = new MemoryUnit(
       { command, limits: { ...NO_LIMITS, memoryBytes: memory } },
       environment,
@@ -338,10 +360,7 @@ export class SmallCluster implements Nodes {
         env[name] = Buffer.from(value, 'base64').toString();
     }
     for (const { name, value, valueFrom } of container?.env ?? []) {
-      env[name] =
-        valueFrom === undefined
-          ? (value ?? '').replace(/\$\(([A-Z_]+)\)/g, (_, other: string) => env[other] ?? '')
-          : metadata.name;
+      env[name] = valueFrom === undefined ? expanded(value ?? '', env) : metadata.name;
     }
     return env;
   }
@@ -364,6 +383,13 @@ function commandOf(argv: readonly string[]): string {
     return argv.length === 1 ? 'stay' : more.length === 0 ? first.replace(/^exec /, '') : more.join('; ');
   }
   return argv.length === 1 ? (argvOf(argv[0] ?? '') ?? []).join(' ') : argv.join(' ');
+}
+
+/** As the kubelet does it with words of commands and values of variables. */
+function expanded(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replace(/\$(?:\$|\(([A-Za-z_]\w*)\))/g, (all, name?: string) =>
+    name === undefined ? '$' : (env[name] ?? all),
+  );
 }
 
 function signalNumber(name: string | null): number {
