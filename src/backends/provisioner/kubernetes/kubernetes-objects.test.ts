@@ -107,6 +107,22 @@ it('has commands end soon by themselves when nobody says any more that they are 
   await expect(ran).rejects.toMatchObject({ code: 'cancelled' });
 });
 
+it('keeps nothing of what a unit printed that is stored when it is ended', async () => {
+  const { provisioner } = control();
+  await provisioner.ensure(unit(IDS[0], { command: 'print one; print two; stay', listens: false }));
+  let cursor = '';
+  for await (const chunk of provisioner.output(IDS[0], null, NEVER)) {
+    cursor = chunk.cursor;
+    await provisioner.consumed(IDS[0], cursor);
+    if (chunk.lines.at(-1)?.text === 'two') break;
+  }
+  await provisioner.stop(IDS[0], 1_000);
+  await expect.poll(() => pods().length).toBe(0);
+  const left = [];
+  for await (const { lines } of provisioner.output(IDS[0], null, NEVER)) left.push(...lines);
+  expect(left).toEqual([]);
+});
+
 it('is as strict with pods as Pod Security "restricted" asks, and keeps the environment in a secret', async () => {
   const { provisioner } = control();
   const limits = { memoryBytes: 256 * 1024 ** 2, cpuMillis: 500, processes: 0, diskBytes: 1024 ** 3 };

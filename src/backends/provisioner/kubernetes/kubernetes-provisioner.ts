@@ -186,6 +186,7 @@ class KubernetesProvisioner implements Provisioner {
     await this.#turns.run(`${group.namespace}/${group.name}`, () => this.#groups.leave(group, id));
     await this.#until(id, () => this.#pods.bookOf(id) === undefined, GONE_MS);
     this.#pods.forget(id);
+    this.#reader.forget(id);
   }
 
   async list(): Promise<SeenUnit[]> {

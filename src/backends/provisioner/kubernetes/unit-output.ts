@@ -1,6 +1,7 @@
 /**
- * What units print, read from the nodes. A cursor is the time stamp of the last line and how many lines of that moment were read, so it is
- * good for every later container and pod of the unit. Nodes forget the output of a pod with it: what is printed last is kept here.
+ * What units print, read from the nodes. A cursor is the time stamp of the last line, how many lines of that moment were read, and the pod
+ * that printed them: a later one is read from its beginning, for its node has a clock of its own. Nodes forget the output of a pod with it:
+ * what is printed last is kept here.
  */
 import type { KubernetesClient } from '../../../kubernetes/client.ts';
 import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
@@ -14,12 +15,18 @@ import { lifeOf } from './pod-state.ts';
 const CHUNK_LINES = 500;
 /** What is kept of a unit that has ended, until somebody has read it. */
 const MAX_LAST_BYTES = 4 * 1024 * 1024;
+/** What a line takes in memory beside its text. */
+const LINE_BYTES = 128;
+/** A clock that goes back by more was set back. */
+const SET_BACK_MS = 1_000;
 const START = '0001-01-01T00:00:00.000000000Z';
 
 interface Position {
   readonly at: string;
   /** Lines of that very moment that were read. */
   readonly count: number;
+  /** By uid; '': not known. */
+  readonly pod: string;
 }
 
 /** The lines after a position, of a list or stream that may begin before it. */
@@ -28,32 +35,46 @@ export class After {
   #count: number;
   /** Lines of the moment `#at` that went by in what is read now. */
   #passed = 0;
+  /** Of the line before in what is read now. */
+  #before = START;
+  #pod: string;
 
   constructor(cursor: string | null) {
-    const { at, count } = positionOf(cursor);
+    const { at, count, pod } = positionOf(cursor);
     this.#at = at;
     this.#count = count;
+    this.#pod = pod;
   }
 
   get cursor(): string {
-    return `${this.#at} ${this.#count}`;
+    return `${this.#at} ${this.#count}${this.#pod === '' ? '' : ` ${this.#pod}`}`;
   }
 
-  /** Null: from the beginning. */
+  /** Null: from the beginning, also where the clock was set back since. */
   get since(): string | null {
-    return this.#at === START ? null : this.#at;
+    return this.#at === START || isLater(this.#at, new Date().toISOString()) ? null : this.#at;
+  }
+
+  /** To be called before lines of a pod are taken. */
+  enter(pod: string): void {
+    if (this.#pod !== '' && this.#pod !== pod) [this.#at, this.#count] = [START, 0];
+    this.#pod = pod;
+    this.rewind();
   }
 
   /** To be called before what is read begins anew. */
   rewind(): void {
     this.#passed = 0;
+    this.#before = START;
   }
 
   /** Null where it was read before. */
   take({ at, text }: LogLine): OutputLine | null {
     const stamp = at === '' ? this.#at : at;
-    if (stamp < this.#at) return null;
-    if (stamp > this.#at) {
+    const isSetBack = isLater(this.#before, stamp);
+    this.#before = stamp;
+    if (stamp < this.#at && !isSetBack) return null;
+    if (stamp !== this.#at) {
       [this.#at, this.#count, this.#passed] = [stamp, 1, 1];
       return { at: milliseconds(stamp), text };
     }
@@ -78,8 +99,15 @@ export class After {
 }
 
 function positionOf(cursor: string | null): Position {
-  const [at = START, count = '0'] = (cursor ?? '').split(' ');
-  return /^\d{4}-/.test(at) && /^\d+$/.test(count) ? { at, count: Number(count) } : { at: START, count: 0 };
+  const [at = START, count = '0', pod = ''] = (cursor ?? '').split(' ');
+  return /^\d{4}-/.test(at) && /^\d+$/.test(count)
+    ? { at, count: Number(count), pod }
+    : { at: START, count: 0, pod: '' };
+}
+
+/** By more than what clocks differ by anyway. */
+function isLater(stamp: string, than: string): boolean {
+  return stamp > than && Date.parse(milliseconds(stamp)) - Date.parse(milliseconds(than)) > SET_BACK_MS;
 }
 
 function milliseconds(stamp: string): string {
@@ -132,19 +160,47 @@ function hadOther(pod: Pod): boolean {
 
 /** The output of a unit whose pod goes, or is gone. */
 export class LastWords {
+  readonly #pod: string;
   #lines: LogLine[] = [];
   #bytes = 0;
+  #newest = START;
   /** Of lines and of the end: one that comes while a reader is busy wakes nobody. */
   #changes = 0;
   isComplete = false;
   readonly #waiters = new Waiters();
 
-  add(line: LogLine): void {
+  /** By uid. */
+  constructor(pod: string) {
+    this.#pod = pod;
+  }
+
+  /** In memory, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Read again and again, so their times never go back, whatever the clock does. */
+  add(given: LogLine): void {
+    const isBehind = given.at !== '' && given.at < this.#newest;
+    const line = isBehind ? { at: this.#newest, text: given.text } : given;
+    if (line.at !== '') this.#newest = line.at;
     this.#changes += 1;
     this.#lines.push(line);
-    this.#bytes += line.text.length;
-    while (this.#bytes > MAX_LAST_BYTES) this.#bytes -= this.#lines.shift()?.text.length ?? 0;
+    this.#bytes += sizeOf(line);
+    if (this.#bytes > MAX_LAST_BYTES) this.#dropOldest();
     this.#waiters.wake();
+  }
+
+  /** Many at once: each time takes a look at all that stay. */
+  #dropOldest(): void {
+    let from = 0;
+    while (this.#bytes > MAX_LAST_BYTES * 0.75) this.#bytes -= sizeOf(this.#lines[from++]);
+    this.#lines = this.#lines.slice(from);
+  }
+
+  /** Nobody gets to read what is there. */
+  giveUp(): void {
+    [this.#lines, this.#bytes] = [[], 0];
   }
 
   complete(): void {
@@ -153,12 +209,16 @@ export class LastWords {
     this.#waiters.wake();
   }
 
-  /** True when nothing is left that nobody has read. */
-  consumed(cursor: string): boolean {
+  consumed(cursor: string): void {
     const after = new After(cursor);
+    after.enter(this.#pod);
     this.#lines = this.#lines.filter((line) => after.take(line) !== null);
-    this.#bytes = this.#lines.reduce((sum, { text }) => sum + text.length, 0);
-    return this.#lines.length === 0;
+    this.#bytes = this.#lines.reduce((sum, line) => sum + sizeOf(line), 0);
+  }
+
+  /** Nothing is left that nobody has read, and nothing comes. */
+  get isRead(): boolean {
+    return this.isComplete && this.#lines.length === 0;
   }
 
   last(count: number): string[] {
@@ -167,11 +227,15 @@ export class LastWords {
 
   async *read(after: After, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     while (!signal.aborted) {
-      after.rewind();
+      after.enter(this.#pod);
       const [isLast, seen] = [this.isComplete, this.#changes];
       for (const chunk of after.chunks([...this.#lines])) yield chunk;
       if (isLast) return;
       if (this.#changes === seen) await this.#waiters.next(signal);
     }
   }
+}
+
+function sizeOf(line: LogLine | undefined): number {
+  return line === undefined ? 0 : line.text.length + LINE_BYTES;
 }

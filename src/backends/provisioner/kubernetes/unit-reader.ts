@@ -15,12 +15,16 @@ const LOOK_MS = 2_000;
 const LONGEST_LOOK_MS = 60_000;
 /** Units whose last output waits to be read. */
 const MAX_KEPT = 200;
+/** In memory, of all of them together. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const LAST_WORDS_MS = 120_000;
 
 export class UnitReader {
   readonly #client: KubernetesClient;
   readonly #pods: UnitPods;
   readonly #words = new Map<string, LastWords>();
+  /** Up to where the output of units that are there is stored elsewhere. */
+  readonly #consumed = new Map<string, string>();
   readonly #closed = new AbortController();
 
   constructor(client: KubernetesClient, pods: UnitPods) {
@@ -31,6 +35,7 @@ export class UnitReader {
   /** One generator for all of it: thousands wait here for what their units print next. */
   async *read(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const position = new After(after);
+    if (after !== null) this.#note(id, after);
     let refusals = 0;
     while (!signal.aborted) {
       const words = this.#words.get(id);
@@ -43,6 +48,7 @@ export class UnitReader {
       const pod = this.#pods.podOf(id);
       if (this.#pods.viewOf(id) === null || (pod === null && this.#hasEnded(id))) return;
       if (pod !== null && hasBegun(pod)) {
+        position.enter(pod.metadata.uid ?? '');
         const begun = position.cursor;
         const onPart = (): void => position.rewind();
         try {
@@ -63,15 +69,21 @@ export class UnitReader {
   }
 
   consumed(id: string, cursor: string): void {
-    if (this.#words.get(id)?.consumed(cursor) === true) this.#words.delete(id);
+    this.#note(id, cursor);
+    this.#words.get(id)?.consumed(cursor);
+    this.#dropRead(id);
+  }
+
+  /** The unit is removed; what it printed last stays until somebody has read it. */
+  forget(id: string): void {
+    this.#consumed.delete(id);
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {
-    const words = this.#words.get(id);
-    if (words !== undefined) return words.last(count);
+    const words = this.#words.get(id)?.last(count) ?? [];
     const pod = this.#pods.podOf(id);
     // A node that says nothing answers nobody, after half a minute, and whoever asks may have to take the unit out of the routes.
-    if (pod === null || isUnreachable(pod)) return [];
+    if (words.length >= count || pod === null || isUnreachable(pod)) return words;
     const { name, namespace = '' } = pod.metadata;
     const lines: string[] = [];
     for (const isPrevious of [true, false]) {
@@ -84,24 +96,28 @@ export class UnitReader {
         if (!(error instanceof KubernetesError)) throw error;
       }
     }
-    return lines.slice(-count);
+    return (lines.length > words.length ? lines : words).slice(-count);
   }
 
-  /** From now on what the pod prints is kept, for with the pod it is gone. Resolves when what is there is. */
+  /** From now on what the pod prints, and nobody has stored, is kept, for with the pod it is gone. Resolves when what is there is. */
   async keepLastWords(id: string, pod: Pod): Promise<void> {
     if (this.#words.get(id)?.isComplete === false) return;
-    const words = new LastWords();
+    const uid = pod.metadata.uid ?? '';
+    const words = new LastWords(uid);
     this.#words.set(id, words);
     for (const oldest of [...this.#words.keys()].slice(0, Math.max(0, this.#words.size - MAX_KEPT)))
       this.#words.delete(oldest);
-    const seen = new After(null);
+    const seen = new After(this.#consumed.get(id) ?? null);
+    seen.enter(uid);
     const gather = async (follow: boolean): Promise<void> => {
       const limited = deadline(LAST_WORDS_MS, this.#closed.signal);
       try {
         const onPart = (): void => seen.rewind();
         const options = { since: seen.since, follow, signal: limited.signal, onPart };
-        for await (const lines of podLog(this.#client, pod, options))
+        for await (const lines of podLog(this.#client, pod, options)) {
           for (const line of lines) if (seen.take(line) !== null) words.add(line);
+          this.#bound();
+        }
       } catch (error) {
         if (!(error instanceof KubernetesError)) throw error;
       } finally {
@@ -109,7 +125,27 @@ export class UnitReader {
       }
     };
     await gather(false);
-    void gather(true).finally(() => words.complete());
+    void gather(true).finally(() => {
+      words.complete();
+      this.#dropRead(id);
+    });
+  }
+
+  #dropRead(id: string): void {
+    if (this.#words.get(id)?.isRead === true) this.#words.delete(id);
+  }
+
+  #note(id: string, cursor: string): void {
+    if (this.#pods.groupOf(id) !== null) this.#consumed.set(id, cursor);
+  }
+
+  /** What was kept first goes first. */
+  #bound(): void {
+    let bytes = 0;
+    for (const words of [...this.#words.values()].reverse()) {
+      bytes += words.bytes;
+      if (bytes > MAX_KEPT_BYTES) words.giveUp();
+    }
   }
 
   close(): void {
