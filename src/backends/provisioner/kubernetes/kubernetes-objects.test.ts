@@ -6,9 +6,11 @@ import { KINDS } from '../../../kubernetes/kinds.ts';
 import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
 import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { NEVER, SERVES, UNLIMITED } from '../conformance-suite.ts';
+import { Groups } from './groups.ts';
 import { createKubernetesProvisioner } from './kubernetes-provisioner.ts';
 import { LABELS } from './labels.ts';
 import { SmallCluster } from './testing/cluster.ts';
+import { UnitPods } from './unit-pods.ts';
 
 const IMAGE = `registry.test/shop@sha256:${'0'.repeat(64)}`;
 const SETTINGS = {
@@ -175,6 +177,25 @@ it('lets several controls work at once: no unit is there twice, none is lost', a
   expect(deployments().map(({ spec }) => spec.replicas)).toEqual([3]);
   await Promise.all([one.stop(IDS[0], 1_000), other.stop(IDS[1], 1_000)]);
   await expect.poll(() => pods().map(({ metadata }) => metadata.labels?.[LABELS.unit])).toEqual([IDS[2]]);
+});
+
+it('forgets units of other controls when those have removed them', async () => {
+  const { provisioner } = control();
+  const client = new KubernetesClient(cluster.server.access());
+  const options = { client, groups: new Groups(client), installation: 'ours', logger: SILENT, onExit: () => {} };
+  const other = new UnitPods(options);
+  other.begin('apps');
+  await provisioner.ensure(unit(IDS[0]));
+  await provisioner.ensure(unit(IDS[1]));
+  await expect.poll(() => IDS.map((id) => other.groupOf(id) !== null)).toEqual([true, true, false]);
+  for (const id of [IDS[0], IDS[1]]) {
+    await provisioner.stop(id, 1_000);
+    await expect.poll(() => other.lastPodOf(id)).not.toBeNull();
+    await provisioner.remove(id);
+    await expect.poll(() => [other.groupOf(id), other.lastPodOf(id)]).toEqual([null, null]);
+  }
+  await other.close();
+  client.close();
 });
 
 it('leaves alone what is not its own', async () => {

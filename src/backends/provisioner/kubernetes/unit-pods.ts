@@ -271,7 +271,18 @@ export class UnitPods {
       const seen = this.#views.get(namespace)?.pod(pod) ?? null;
       if (had !== pod && seen !== null) this.#judge(id, seen);
     }
+    this.#forgetLeft({ namespace, name }, before, now);
     if (now !== null) this.#assign(namespace, name);
+  }
+
+  /** Those of others, which have removed them: who has a unit forgets it when it has removed it. */
+  #forgetLeft(group: GroupName, before: Deployment | null, now: Deployment | null): void {
+    const left = bookOf(now ?? NOTHING);
+    for (const id of bookOf(before ?? NOTHING).keys()) {
+      const known = this.#groups.get(id);
+      const isHere = known?.name === group.name && known.namespace === group.namespace;
+      if (isHere && !left.has(id) && !this.#known.has(id)) this.forget(id);
+    }
   }
 
   #podChanged(namespace: string, now: Pod | null, before: Pod | null): void {
