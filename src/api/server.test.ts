@@ -241,6 +241,8 @@ describe('the server', () => {
     };
     const { baseUrl } = await start({ ready: demandReady });
     expect((await fetch(`${baseUrl}/healthcheck`)).status).toBe(503);
+    // By which Kubernetes sees that it is alive.
+    expect((await fetch(`${baseUrl}/info`)).status).toBe(200);
     ready = true;
     const answer = await fetch(`${baseUrl}/healthcheck`);
     expect([answer.status, await answer.text()]).toEqual([200, 'WORKING']);

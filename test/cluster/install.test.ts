@@ -3,6 +3,7 @@
  * own, an upgrade under load to servers that build, edges on nodes, and all of it taken away again.
  */
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Kind, KINDS } from '../../src/kubernetes/kinds.ts';
 import type { KubernetesObject } from '../../src/kubernetes/objects.ts';
@@ -20,6 +21,8 @@ import { startTimeline } from './timeline.ts';
 import { APPS, Installed, NAMESPACE, placeOfRun } from './installed.ts';
 
 const CONNECTIONS = 4;
+/** A lease lasts 4.5 s, three probes of a pod 6 s. */
+const AWAY_MS = 12_000;
 
 const place = placeOfRun();
 const NODE = place?.outside ?? '';
@@ -121,6 +124,27 @@ describe('tancho install on a real cluster', skipFor(installed === null && WITHO
         .map(({ State }) => State)
         .join(),
     );
+  });
+
+  it('a database that is away for longer than leases and probes last takes no app off the air', async () => {
+    const health = async (): Promise<string> =>
+      String((await request(await platform().apiUrl(), 'GET', '/healthcheck')).status);
+    const restarts = async (): Promise<string[]> =>
+      (await platform().pods()).flatMap(({ metadata, status }) =>
+        (status?.containerStatuses ?? []).map((one) => `${metadata.name} ${one.restartCount}`),
+      );
+    const before = await restarts();
+    const loads = await steadyLoads();
+    await platform().withoutDatabase(async () => {
+      await says('503', health);
+      await delay(AWAY_MS);
+      expect(await health()).toBe('503');
+    });
+    await says('200', health);
+    await until(() => platform().haveTheirLeases(), { what: 'all leases to be renewed' });
+    const ended = await Promise.all(loads.map((load) => load.stop()));
+    expect(ended.flatMap(({ failures }) => failures)).toEqual([]);
+    console.log(`containers with their restarts before and after: ${String(before)}; ${String(await restarts())}`);
   });
 
   it('a server that stands still for longer than its lease begins anew in its pod, as the same process, and no request fails', async () => {

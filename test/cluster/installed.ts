@@ -56,6 +56,8 @@ export class Installed {
   readonly #place: Place;
   readonly #home: string;
   readonly #database: string;
+  readonly #reach: () => Promise<() => Promise<void>>;
+  #leave: () => Promise<void>;
   readonly #ends: readonly (() => Promise<void>)[];
   readonly #name = randomHex(8);
   readonly #pushed = new Set<string>();
@@ -66,12 +68,16 @@ export class Installed {
     client: KubernetesClient;
     home: string;
     database: string;
+    reach: () => Promise<() => Promise<void>>;
+    leave: () => Promise<void>;
     ends: readonly (() => Promise<void>)[];
   }) {
     this.#place = parts.place;
     this.client = parts.client;
     this.#home = parts.home;
     this.#database = parts.database;
+    this.#reach = parts.reach;
+    this.#leave = parts.leave;
     this.#ends = parts.ends;
   }
 
@@ -83,7 +89,8 @@ export class Installed {
     const url = new URL(database.url);
     const target = { host: url.hostname, port: Number(url.port) };
     url.hostname = place.outside;
-    const close = await forward({ host: place.outside, port: target.port }, () => target);
+    const reach = (): Promise<() => Promise<void>> => forward({ host: place.outside, port: target.port }, () => target);
+    const leave = await reach();
     const client = new KubernetesClient(await kubeconfigAccess(place.kubeconfig, null));
     const removeHome = (): Promise<void> => rm(home, { recursive: true, force: true });
     return new Installed({
@@ -91,7 +98,8 @@ export class Installed {
       client,
       home,
       database: url.href,
-      ends: [close, () => database.dispose(), removeHome],
+      ...{ reach, leave },
+      ends: [() => database.dispose(), removeHome],
     });
   }
 
@@ -225,13 +233,32 @@ export class Installed {
 
   /** Whether another server has taken the lease of the one in that pod. */
   async isFollowed({ metadata: { name } }: Pod): Promise<boolean> {
+    return !(await this.#isLease("key = 'control:' || owner and starts_with(owner, $1)", [`${name}-`]));
+  }
+
+  /** Whether all servers have renewed their own leases, and one that of the duties. */
+  async haveTheirLeases(): Promise<boolean> {
+    const own = "(key = 'duties' or starts_with(key, 'control:'))";
+    return !(await this.#isLease(`${own} and expires_ms <= extract(epoch from clock_timestamp()) * 1000`));
+  }
+
+  async #isLease(where: string, values: readonly string[] = []): Promise<boolean> {
     const client = new pg.Client({ connectionString: this.#database, connectionTimeoutMillis: 5_000 });
     await client.connect();
     try {
-      const own = "select 1 from leases where key = 'control:' || owner and starts_with(owner, $1)";
-      return (await client.query(own, [`${name}-`])).rowCount === 0;
+      return (await client.query(`select 1 from leases where ${where}`, [...values])).rowCount !== 0;
     } finally {
       await client.end();
+    }
+  }
+
+  /** Meanwhile no pod reaches the database. */
+  async withoutDatabase(work: () => Promise<void>): Promise<void> {
+    await this.#leave();
+    try {
+      await work();
+    } finally {
+      this.#leave = await this.#reach();
     }
   }
 
@@ -272,6 +299,6 @@ export class Installed {
       });
     }
     this.client.close();
-    for (const end of this.#ends) await end();
+    for (const end of [this.#leave, ...this.#ends]) await end();
   }
 }

@@ -6,15 +6,21 @@ import { kubeconfigAccess } from '../../kubernetes/kubeconfig.ts';
 import { isStatus, KubernetesError } from '../../kubernetes/kubernetes-error.ts';
 import type { KubernetesObject } from '../../kubernetes/objects.ts';
 import { CliError } from '../errors.ts';
-import type { ClusterObject } from './manifests.ts';
+import { type ClusterObject, MANAGED_BY } from './manifests.ts';
 
 export interface TargetCluster {
   readonly description: string;
   apply(manifest: ClusterObject): Promise<void>;
-  /** False: it was not there. */
+  /** False: it was not there, or is none of ours. */
   remove(manifest: ClusterObject): Promise<boolean>;
+  /** To which service accounts (`namespace/name`) it binds rights; null: it is not there. */
+  subjects(binding: ClusterObject): Promise<readonly string[] | null>;
   /** Names with values; empty where there is none. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, string>>>;
+}
+
+interface Binding extends KubernetesObject {
+  readonly subjects?: readonly { readonly namespace?: string; readonly name: string }[];
 }
 
 const CLUSTER_WIDE = new Set(['Namespace', 'ClusterRole', 'ClusterRoleBinding']);
@@ -24,13 +30,18 @@ export async function openCluster(kubeconfig: string, context: string | null): P
   return {
     description: client.description,
     apply: (manifest) => worded(async () => void (await client.apply(kindOf(manifest), manifest))),
-    remove: ({ metadata: { name, namespace }, ...manifest }) =>
+    remove: (manifest) =>
       worded(async () => {
-        const what = { name, ...(namespace !== undefined && { namespace }) };
-        const kind = kindOf(manifest);
-        if ((await client.get(kind, what)) === null) return false;
+        const [kind, what] = [kindOf(manifest), placeOf(manifest)];
+        const labels = (await client.get(kind, what))?.metadata.labels ?? {};
+        if (!Object.entries(MANAGED_BY).every(([name, value]) => labels[name] === value)) return false;
         await client.delete(kind, what);
         return true;
+      }),
+    subjects: (binding) =>
+      worded(async () => {
+        const found: Binding | null = await client.get(kindOf(binding), placeOf(binding));
+        return found && (found.subjects ?? []).map(({ namespace = '', name }) => `${namespace}/${name}`);
       }),
     secret: (namespace, name) =>
       worded(async () => {
@@ -40,6 +51,10 @@ export async function openCluster(kubeconfig: string, context: string | null): P
         );
       }),
   };
+}
+
+function placeOf({ metadata: { name, namespace } }: ClusterObject): { name: string; namespace?: string } {
+  return { name, ...(namespace !== undefined && { namespace }) };
 }
 
 function kindOf({ apiVersion, kind }: Pick<ClusterObject, 'apiVersion' | 'kind'>): Kind<KubernetesObject> {

@@ -38,9 +38,10 @@ describe('the manifests', () => {
   });
 
   it('have secret settings in the secret only', async () => {
-    const { out } = await world.run([...ARGS, '--secret-key', KEY]);
+    const account = ['--set', 'TANCHO_ACME_FALLBACK_EXTERNAL_ACCOUNT=id:hush'];
+    const { out } = await world.run([...ARGS, '--secret-key', KEY, ...account]);
     expect(out).not.toContain('hush');
-    const secret = (await printed()).find(({ kind }) => kind === 'Secret');
+    const secret = (await printed(...account)).find(({ kind }) => kind === 'Secret');
     const values = Object.entries(secret?.['data'] as Record<string, string>).map(([name, value]) => [
       name,
       Buffer.from(value, 'base64').toString(),
@@ -49,6 +50,7 @@ describe('the manifests', () => {
       TANCHO_DATABASE_URL: 'postgres://tancho:hush@db.example.com/tancho',
       TANCHO_SECRET_KEY: KEY,
       TANCHO_MAIL_URL: 'smtps://mail.example.com',
+      TANCHO_ACME_FALLBACK_EXTERNAL_ACCOUNT: 'id:hush',
     });
   });
 
@@ -101,6 +103,7 @@ interface Workload {
 }
 
 interface Container {
+  readonly readinessProbe: object;
   readonly command: readonly string[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
   readonly env: readonly object[];
@@ -133,6 +136,15 @@ describe('apps', () => {
       }
     },
   );
+});
+
+it.each([
+  [[], { httpGet: { path: '/healthcheck', port: 'apps' } }],
+  [['--set', 'TANCHO_EDGE_PROXY_PROTOCOL=on'], { tcpSocket: { port: 'apps' } }],
+  [['--set', 'TANCHO_EDGE=off'], { httpGet: { path: '/healthcheck', port: 'api' } }],
+])('a pod gets requests as long as its edge serves, whether or not the database answers: %s', async (more, probe) => {
+  const deployment = (await printed(...more)).find(({ kind }) => kind === 'Deployment') as unknown as Workload;
+  expect(deployment.spec.template.spec.containers[0]?.readinessProbe).toMatchObject(probe);
 });
 
 /** What Pod Security allows in the namespaces of the servers and of the apps. */
@@ -244,10 +256,53 @@ describe('in a cluster', () => {
     expect(
       ['deployments', 'services', 'serviceaccounts', 'poddisruptionbudgets'].map((plural) => find(plural)),
     ).toEqual([null, null, null, null]);
-    expect(find('roles', 'tancho', 'tancho-apps')).toBeNull();
+    expect(find('roles', 'tancho-tancho', 'tancho-apps')).toBeNull();
+    expect(find('clusterroles', 'tancho-tancho', '')).toBeNull();
     expect(keyThere()).not.toBe('');
     const again = await world.run(['install', 'kubernetes', '--remove', '--yes', ...there]);
     expect(again.code, again.err).toBe(0);
+  });
+
+  it('two installations that share a cluster, and a namespace of apps, leave the rights of each other alone', async () => {
+    const other = ['--namespace', 'other'];
+    const rights = (name: string): unknown[] => [
+      find('clusterroles', name, ''),
+      find('clusterrolebindings', name, ''),
+      find('roles', name, 'tancho-apps'),
+      find('rolebindings', name, 'tancho-apps'),
+    ];
+    await world.run([...ARGS, '--apply', '--show-usage', ...there]);
+    const second = await world.run([...ARGS, '--apply', '--show-usage', ...other, ...there]);
+    expect(second.code, second.err).toBe(0);
+    expect([...rights('tancho-tancho'), ...rights('tancho-other')]).not.toContain(null);
+    const removed = await world.run(['install', 'kubernetes', '--remove', '--yes', ...other, ...there]);
+    expect(removed.code, removed.err).toBe(0);
+    expect(rights('tancho-other')).toEqual([null, null, null, null]);
+    expect(rights('tancho-tancho')).not.toContain(null);
+  });
+
+  it('rights by the name that all had before are removed by the one that goes by them, and only if they were made here', async () => {
+    const label = { 'app.kubernetes.io/managed-by': 'tancho-install' };
+    const before = (namespace: string, labels: Record<string, string>): void => {
+      server.store.create('clusterroles', { metadata: { name: 'tancho', labels } });
+      const binding = { metadata: { name: 'tancho', labels }, subjects: [{ name: 'tancho', namespace }] };
+      server.store.create('clusterrolebindings', binding);
+    };
+    const left = async (): Promise<boolean[]> => {
+      const { code, err } = await world.run([...ARGS, '--apply', ...there]);
+      expect(code, err).toBe(0);
+      return ['clusterroles', 'clusterrolebindings'].map((plural) => find(plural, 'tancho', '') !== null);
+    };
+    before('other', label);
+    expect(await left()).toEqual([true, true]);
+    for (const plural of ['clusterroles', 'clusterrolebindings'])
+      server.store.delete(plural, { name: 'tancho' }, { propagation: 'Background' });
+    before('tancho', {});
+    expect(await left()).toEqual([true, true]);
+    for (const plural of ['clusterroles', 'clusterrolebindings'])
+      server.store.delete(plural, { name: 'tancho' }, { propagation: 'Background' });
+    before('tancho', label);
+    expect(await left()).toEqual([false, false]);
   });
 
   it('edges go where they are wanted, and away when they are not', async () => {

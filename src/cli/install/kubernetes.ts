@@ -1,6 +1,7 @@
 /** `tancho install kubernetes`: manifests to print, to apply, and to take away again. */
 import { join } from 'node:path';
 import { homedir } from 'node:os';
+import { SETTINGS } from '../../config/schema.ts';
 import { blockOf } from '../../lib/ipv4.ts';
 import { newKeyLine } from '../../lib/seal.ts';
 import type { Cli } from '../cli.ts';
@@ -12,6 +13,7 @@ import {
   type EdgesWanted,
   type PlatformInstallation,
   type ClusterObject,
+  earlierRights,
   LEAVE_SECONDS,
   manifestsOf,
   NAME,
@@ -43,7 +45,11 @@ export interface KubernetesFlags {
   readonly yes?: boolean;
 }
 
-const SECRET = /^TANCHO_(?:DATABASE_URL|SECRET_KEY|ADMIN_PASSWORD|REGISTRIES|MAIL_URL|.*_HEADERS|HEALERS)$/;
+const SECRET: ReadonlySet<string> = new Set(
+  Object.values(SETTINGS)
+    .filter(({ secret }) => secret === true)
+    .map(({ variable }) => variable),
+);
 const KEY = 'TANCHO_SECRET_KEY';
 /** As clusters read it: there `off` without quotes is no text. */
 const YAML = { lineWidth: 0, version: '1.1' } as const;
@@ -85,6 +91,7 @@ export async function installKubernetes(cli: Cli, flags: KubernetesFlags): Promi
     const titles = new Set(manifests.map(titleOf));
     for (const manifest of everyEdge(installation).filter((one) => !titles.has(titleOf(one))))
       if (await cluster.remove(manifest)) say(`without ${titleOf(manifest)}`);
+    for (const title of await removeEarlierRights(cluster, flags)) say(`without ${title}`);
   });
   cli.note(`Watch it come up: kubectl -n ${flags.namespace} rollout status deployment/${NAME}`);
 }
@@ -110,6 +117,7 @@ async function remove(cli: Cli, flags: KubernetesFlags): Promise<void> {
     for (const manifest of all.reverse().filter(isRemoved)) {
       if (await cluster.remove(manifest)) say(titleOf(manifest));
     }
+    for (const title of await removeEarlierRights(cluster, flags)) say(title);
   });
   cli.note(
     `The secret ${NAME} is kept, for it has the key of the database. To remove it, too: kubectl delete namespace ${namespace}`,
@@ -165,8 +173,8 @@ function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string):
     ...{ namespace, appsNamespace, image, servers, serviceType: service, pullSecret, edges: edgesOf(cli, flags) },
     buildsCode: flags.builds === true,
     showsUsage: flags.showUsage === true,
-    settings: Object.fromEntries(entries.filter(([name]) => !SECRET.test(name))),
-    secrets: Object.fromEntries(entries.filter(([name]) => SECRET.test(name))),
+    settings: Object.fromEntries(entries.filter(([name]) => !SECRET.has(name))),
+    secrets: Object.fromEntries(entries.filter(([name]) => SECRET.has(name))),
   };
 }
 
@@ -176,6 +184,17 @@ function allOf(installation: PlatformInstallation): ClusterObject[] {
 
 function isRemoved({ kind, metadata: { name } }: ClusterObject): boolean {
   return kind !== 'Namespace' && (kind !== 'Secret' || name === EDGES);
+}
+
+/** But for those that another installation goes by, whose servers would lose them. Titles of what is removed. */
+async function removeEarlierRights(cluster: TargetCluster, of: KubernetesFlags): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const [binding, role] of earlierRights(of.appsNamespace)) {
+    const subjects = await cluster.subjects(binding);
+    if (subjects?.some((subject) => subject !== `${of.namespace}/${NAME}`) === true) continue;
+    for (const one of [binding, role]) if (await cluster.remove(one)) removed.push(titleOf(one));
+  }
+  return removed;
 }
 
 /** As they may have been wanted before. */

@@ -1,5 +1,6 @@
 /** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
 import { createHash } from 'node:crypto';
+import { SETTINGS } from '../../config/schema.ts';
 import { LESS_MEMORY } from '../../lib/less-memory.ts';
 
 export interface PlatformInstallation {
@@ -46,7 +47,11 @@ export const TELLS_WHY = { terminationMessagePolicy: 'FallbackToLogsOnError' } a
 /** Balancers have taken a pod out by then; and for as long clients are asked to close what they have open. */
 export const LEAVE_SECONDS = 10;
 const GRACE_SECONDS = 120;
-const LABELS = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'tancho-install' };
+const RIGHTS_GROUP = 'rbac.authorization.k8s.io';
+const RIGHTS = `${RIGHTS_GROUP}/v1`;
+/** Of everything that is made here, and of nothing else. */
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'tancho-install' } as const;
+const LABELS = { 'app.kubernetes.io/name': NAME, ...MANAGED_BY };
 
 /**
  * What sandboxes of builds are made with, found by taking away one after the other (test/scenarios/building-pod.test.ts): namespaces and mounts (SYS_ADMIN, which
@@ -88,6 +93,7 @@ export function manifestsOf(installation: PlatformInstallation): ClusterObject[]
   const data = Object.entries(secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   const own = { namespace };
   const account = { kind: 'ServiceAccount', name: NAME, namespace };
+  const rights = rightsOf(namespace);
   // Neither "restricted" nor "baseline" allows ports of nodes.
   const hasNodePorts = installation.edges?.where === 'nodes';
   const level = installation.buildsCode || hasNodePorts ? 'privileged' : 'restricted';
@@ -95,9 +101,9 @@ export function manifestsOf(installation: PlatformInstallation): ClusterObject[]
     made('v1', 'Namespace', namespace, {}, {}, { 'pod-security.kubernetes.io/enforce': level }),
     made('v1', 'Namespace', appsNamespace, {}, {}, { 'pod-security.kubernetes.io/enforce': 'restricted' }),
     made('v1', 'ServiceAccount', NAME, own, {}),
-    made('rbac.authorization.k8s.io/v1', 'Role', NAME, { namespace: appsNamespace }, { rules: APP_RIGHTS }),
-    made('rbac.authorization.k8s.io/v1', 'RoleBinding', NAME, { namespace: appsNamespace }, bound('Role', account)),
-    ...(installation.showsUsage ? usageRights(account) : []),
+    made(RIGHTS, 'Role', rights, { namespace: appsNamespace }, { rules: APP_RIGHTS }),
+    made(RIGHTS, 'RoleBinding', rights, { namespace: appsNamespace }, bound('Role', rights, account)),
+    ...(installation.showsUsage ? usageRights(rights, account) : []),
     made('v1', 'Secret', NAME, own, { type: 'Opaque', data: Object.fromEntries(data) as Record<string, string> }),
     made('apps/v1', 'Deployment', NAME, own, { spec: deploymentSpec(installation) }),
     made('policy/v1', 'PodDisruptionBudget', NAME, own, { spec: { maxUnavailable: 1, selector: selector() } }),
@@ -133,15 +139,30 @@ function rule(group: string, resources: readonly string[], verbs: readonly strin
   return { apiGroups: [group], resources, verbs };
 }
 
-function bound(kind: string, account: object): Record<string, unknown> {
-  return { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME }, subjects: [account] };
+/** Other installations have theirs beside them, in the whole cluster and where they share a namespace of apps. */
+function rightsOf(namespace: string): string {
+  return `${NAME}-${namespace}`;
 }
 
-function usageRights(account: object): ClusterObject[] {
-  const group = 'rbac.authorization.k8s.io/v1';
+function bound(kind: string, name: string, account: object): Record<string, unknown> {
+  return { roleRef: { apiGroup: RIGHTS_GROUP, kind, name }, subjects: [account] };
+}
+
+function usageRights(name: string, account: object): ClusterObject[] {
   return [
-    made(group, 'ClusterRole', NAME, {}, { rules: [rule('', ['nodes/proxy'], ['get'])] }),
-    made(group, 'ClusterRoleBinding', NAME, {}, bound('ClusterRole', account)),
+    made(RIGHTS, 'ClusterRole', name, {}, { rules: [rule('', ['nodes/proxy'], ['get'])] }),
+    made(RIGHTS, 'ClusterRoleBinding', name, {}, bound('ClusterRole', name, account)),
+  ];
+}
+
+/** Rights by the name that all installations had for theirs before; each binding with its role. */
+export function earlierRights(appsNamespace: string): (readonly [binding: ClusterObject, role: ClusterObject])[] {
+  return [
+    [made(RIGHTS, 'ClusterRoleBinding', NAME, {}, {}), made(RIGHTS, 'ClusterRole', NAME, {}, {})],
+    [
+      made(RIGHTS, 'RoleBinding', NAME, { namespace: appsNamespace }, {}),
+      made(RIGHTS, 'Role', NAME, { namespace: appsNamespace }, {}),
+    ],
   ];
 }
 
@@ -199,11 +220,7 @@ function deploymentSpec(installation: PlatformInstallation): object {
             env: Object.entries(env).map(([name, value]) => ({ name, value })),
             envFrom: [{ secretRef: { name: NAME } }],
             ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort })),
-            readinessProbe: { httpGet: { path: '/healthcheck', port: 'api' }, periodSeconds: 2, timeoutSeconds: 5 },
-            livenessProbe: {
-              httpGet: { path: '/healthcheck', port: 'api' },
-              ...{ initialDelaySeconds: 60, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
-            },
+            ...probesOf(env),
             // The edge ends with the container: first nobody new comes, then who is there is answered.
             lifecycle: {
               preStop: {
@@ -220,6 +237,28 @@ function deploymentSpec(installation: PlatformInstallation): object {
         // A copy of what is in the database, and caches.
         volumes: [{ name: 'home', emptyDir: {} }],
       },
+    },
+  };
+}
+
+/**
+ * Only a start waits for the database. From then on a pod gets requests as long as its edge serves: a database that is away is away for all of them, and apps do
+ * not need it. Nor does what shows that the server is alive.
+ */
+function probesOf(env: Readonly<Record<string, string>>): object {
+  const { ownEdge, proxyProtocol } = SETTINGS;
+  const isOn = (setting: typeof ownEdge): boolean => (env[setting.variable] || setting.default) === 'on';
+  const started = { httpGet: { path: '/healthcheck', port: 'api' } };
+  // The kubelet may be among the trusted proxies, and sends no header of the PROXY protocol.
+  const serves = isOn(proxyProtocol)
+    ? { tcpSocket: { port: 'apps' } }
+    : { httpGet: { path: '/healthcheck', port: 'apps' } };
+  return {
+    startupProbe: { ...started, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 90 },
+    readinessProbe: { ...(isOn(ownEdge) ? serves : started), periodSeconds: 2, timeoutSeconds: 5 },
+    livenessProbe: {
+      httpGet: { path: '/info', port: 'api' },
+      ...{ periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
     },
   };
 }
