@@ -11,8 +11,8 @@ export interface Cluster {
 }
 
 export interface ClusterLogin {
-  /** Of every request. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Of every request; several values are sent as so many headers of that name. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   /** PEM; null: none. */
   readonly certificate: { readonly chain: string; readonly key: string } | null;
 }

@@ -78,6 +78,12 @@ describe('a kubeconfig', () => {
     expect(await asked(file, 'second')).toBe('default');
   });
 
+  it('names each group to be taken for in a header of its own, as Kubernetes reads them', async () => {
+    await serve({ isAllowed: (_, groups) => groups.join('|') === 'system:masters|team, one' });
+    const user = { token: 'secret-1', as: 'ann', 'as-groups': ['system:masters', 'team, one'] };
+    expect(await asked(await config(user))).toBe('apps');
+  });
+
   it('trusts nobody but the authority that it names', async () => {
     await serve();
     const other = await testCertificate('localhost');

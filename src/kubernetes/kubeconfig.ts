@@ -68,7 +68,7 @@ async function readLogin(user: Section, cluster: Cluster): Promise<Pick<ClusterA
   const impersonated = user.text('as');
   const headers = {
     ...(impersonated !== null && { 'impersonate-user': impersonated }),
-    ...(groups.length > 0 && { 'impersonate-group': groups.join(', ') }),
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
   };
   const base: ClusterLogin = { headers, certificate };
   const plugin = user.section('exec');

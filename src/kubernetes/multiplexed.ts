@@ -8,6 +8,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { deadline } from '../lib/deadline.ts';
+import type { ClusterLogin } from './access.ts';
 import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
 
 /** Servers of Kubernetes allow 100 to 250. */
@@ -56,11 +57,7 @@ export class Multiplexed {
   }
 
   /** Null: the server does not speak HTTP/2. Rejects where it is not reached. */
-  async get(
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<StreamAnswer | null> {
+  async get(path: string, headers: ClusterLogin['headers'], signal: AbortSignal): Promise<StreamAnswer | null> {
     const session = await this.#session();
     if (session === null) return null;
     const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });

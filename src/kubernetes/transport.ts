@@ -37,7 +37,7 @@ export interface ApiRequest {
 
 interface TlsChoice {
   readonly secure: Secure;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ClusterLogin['headers'];
 }
 
 /** One login's connections. */

@@ -38,7 +38,7 @@ export interface ApiServerOptions {
   readonly nodes?: Nodes;
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Absent: everybody is let in. */
-  readonly isAllowed?: (authorization: string) => boolean;
+  readonly isAllowed?: (authorization: string, groups: readonly string[]) => boolean;
 }
 
 export class ApiServer {
@@ -152,7 +152,8 @@ export class ApiServer {
 
   #letIn(request: IncomingMessage): void {
     const { isAllowed } = this.#options;
-    if (isAllowed !== undefined && !isAllowed(request.headers.authorization ?? '')) {
+    const groups = request.headersDistinct['impersonate-group'] ?? [];
+    if (isAllowed !== undefined && !isAllowed(request.headers.authorization ?? '', groups)) {
       throw new ApiRefusal(401, 'Unauthorized', 'Unauthorized');
     }
   }
