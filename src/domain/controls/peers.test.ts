@@ -6,7 +6,7 @@ import { openEmptyStore } from '../../../test/support/empty-databases.ts';
 import { until } from '../../../test/support/until.ts';
 import { SILENT } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
-import { NO_NEWS } from './news.ts';
+import { type News, type NewsListener, NO_NEWS } from './news.ts';
 import { Peers } from './peers.ts';
 
 const LONG_MS = 120_000;
@@ -64,4 +64,26 @@ it('an edge whose lease has expired is waited for a little longer, and one that 
   expect(await over).toBe('over');
   await store.lease('edge:oslo', 'a', EXPIRED_MS);
   expect(await asking(0)).toBe('over');
+});
+
+it('a question about very many is asked in parts that news can carry, and is over when all of them are answered', async () => {
+  await store.lease('control:two', 'two', LONG_MS);
+  const units = Array.from({ length: 600 }, (_, number) => `a-unit-of-shop-${number}`);
+  const answered = new Set<string>();
+  let hear: NewsListener = () => {};
+  const news: News = {
+    ...NO_NEWS,
+    on: (topic, listener) => void (topic === 'done' && (hear = listener)),
+    publish(_topic, subject) {
+      expect(subject.length).toBeLessThan(7_000);
+      const [id, , ...part] = JSON.parse(subject) as string[];
+      // One at a time: others are asked again.
+      if (part.some((unit) => answered.has(unit)) || asked++ % 2 === 1) return;
+      for (const unit of part) answered.add(unit);
+      queueMicrotask(() => hear(`${id} two`));
+    },
+  };
+  const peers = new Peers({ store, news, owner: 'one', logger: SILENT });
+  await peers.all('drain', units, LONG_MS);
+  expect([...answered].toSorted()).toEqual(units.toSorted());
 });

@@ -36,8 +36,9 @@ type Work = (subjects: readonly string[]) => Promise<void>;
 const ASK_EVERY_MS = 250;
 const NO_EDGES: ReadonlyMap<string, object> = new Map();
 const KEPT_ANSWERS = 1_000;
-/** In one answer: news are short. */
-const EDGES_AT_ONCE = 100;
+/** In one answer, and in one question: news are short. */
+const EDGES_AT_ONCE = 25;
+const SUBJECTS_AT_ONCE = 250;
 
 export class Peers {
   readonly #deps: PeersDeps;
@@ -74,16 +75,16 @@ export class Peers {
   async all(question: Question, subjects: readonly string[], forMs: number, signal?: AbortSignal): Promise<void> {
     const { news, logger } = this.#deps;
     const deadline = performance.now() + forMs;
-    const id = randomHex(12);
-    const asked = { done: new Set<string>(), wake: [] as AbortController[] };
+    const wake: AbortController[] = [];
+    const parts = inParts(subjects).map((part) => ({ id: randomHex(12), part, done: new Set<string>(), wake }));
     const covered = new WeakSet(this.#attached.values());
-    this.#asked.set(id, asked);
+    for (const asked of parts) this.#asked.set(asked.id, asked);
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const missing = [...(await this.#others()), ...(await this.#edgesBut(covered))].filter(
-          (other) => !asked.done.has(other),
-        );
+        const all = [...(await this.#others()), ...(await this.#edgesBut(covered))];
+        const open = parts.filter(({ done }) => all.some((other) => !done.has(other)));
+        const missing = all.filter((other) => open.some(({ done }) => !done.has(other)));
         if (missing.length === 0) return;
         if (performance.now() > deadline) {
           logger.warn({ question, missing }, 'other controls, or edges, have not answered in time');
@@ -91,12 +92,12 @@ export class Peers {
         }
         if (await this.#doForComers(question, subjects, covered)) continue;
         const sleeper = new AbortController();
-        asked.wake.push(sleeper);
-        news.publish('ask', JSON.stringify([id, question, ...subjects]));
+        wake.push(sleeper);
+        for (const { id, part } of open) news.publish('ask', JSON.stringify([id, question, ...part]));
         await delay(ASK_EVERY_MS, undefined, { signal: sleeper.signal }).catch(() => undefined);
       }
     } finally {
-      this.#asked.delete(id);
+      for (const { id } of parts) this.#asked.delete(id);
     }
   }
 
@@ -167,4 +168,11 @@ export class Peers {
     for (let at = 0; at === 0 || at < edges.length; at += EDGES_AT_ONCE)
       news.publish('done', [id, owner ?? '', ...edges.slice(at, at + EDGES_AT_ONCE)].join(' '));
   }
+}
+
+function inParts(subjects: readonly string[]): string[][] {
+  const count = Math.max(1, Math.ceil(subjects.length / SUBJECTS_AT_ONCE));
+  return Array.from({ length: count }, (_, number) =>
+    subjects.slice(number * SUBJECTS_AT_ONCE, (number + 1) * SUBJECTS_AT_ONCE),
+  );
 }

@@ -43,6 +43,10 @@ describe('news', skipFor(database === null && NO_POSTGRES), () => {
     for (const app of apps) one.news.publish('routes', app);
     await until(() => two.heard.length >= apps.length, { what: 'all the news' });
     expect(two.heard).toEqual(apps);
+    one.news.publish('routes', 'x'.repeat(10_000));
+    one.news.publish('routes', 'together with it');
+    await until(() => two.heard.includes('together with it'), { what: 'the news beside what is too long' });
+    expect(two.heard.splice(apps.length)).toEqual([null, 'together with it']);
     for (let number = 0; number < 2_000; number++) one.news.publish('routes', `app-${number}`);
     await until(() => two.heard.includes(null), { what: 'the word that anything may have happened' });
   });

@@ -115,6 +115,11 @@ class PostgresNews implements News {
     const put = (): void => void payloads.push(`["${this.#own}",${items.join(',')}]`);
     for (const item of gathered) {
       const size = Buffer.byteLength(item) + 1;
+      // What is too long for one would take with it what is sent together with it.
+      if (size > MAX_PAYLOAD) {
+        payloads.push(this.#anyNews);
+        continue;
+      }
       if (bytes + size > MAX_PAYLOAD && items.length > 0) {
         put();
         [items, bytes] = [[], 0];
@@ -122,7 +127,7 @@ class PostgresNews implements News {
       items.push(item);
       bytes += size;
     }
-    put();
+    if (items.length > 0) put();
     return payloads;
   }
 
