@@ -5,6 +5,7 @@
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import { PlatformError } from './errors.ts';
 import { Fence } from './fence.ts';
+import { keepRenewing } from './renewing.ts';
 import type { Lease, Store } from './store.ts';
 
 /** Somebody else goes on with what a dead control had begun after so long. */
@@ -98,16 +99,13 @@ export class Leases {
     }
   }
 
-  /** The returned function resolves when no renewal is under way any more. */
   #keepRenewing(lease: Lease): () => Promise<void> {
-    let last = Promise.resolve();
-    const timer = setInterval(() => {
-      last = last.then(() => this.#renew(lease));
-    }, TTL_MS / 3).unref();
-    return () => {
-      clearInterval(timer);
-      return last;
-    };
+    // Lost, the fence refuses what the work writes from here on.
+    return keepRenewing(
+      TTL_MS,
+      () => this.#store.renewLease(lease, TTL_MS),
+      () => {},
+    );
   }
 
   async #giveBack(lease: Lease): Promise<void> {
@@ -115,15 +113,6 @@ export class Leases {
       await this.#store.releaseLease(lease);
     } catch {
       // What was done stays done; a lease that is not given back ends by itself.
-    }
-  }
-
-  async #renew(lease: Lease): Promise<void> {
-    try {
-      // Lost, the fence refuses what the work writes from here on.
-      await this.#store.renewLease(lease, TTL_MS);
-    } catch {
-      // The store is out of reach; the next renewal, a third of the lease later, tries again.
     }
   }
 

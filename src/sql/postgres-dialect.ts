@@ -9,6 +9,8 @@ import { TransactionLost } from './sql-error.ts';
 export interface PostgresOptions {
   readonly url: string;
   readonly poolSize: number;
+  /** How long a connection, and an answer, are waited for; absent: 5 and 20 s. */
+  readonly patienceMs?: number;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -29,9 +31,9 @@ export async function postgresDialect(options: PostgresOptions, logger: Logger):
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.patienceMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: options.patienceMs ?? QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'tancho',

@@ -59,6 +59,15 @@ describe('the lock of a control', () => {
     await lock.release();
   });
 
+  it('is renewed while a renewal before it hangs', async () => {
+    const store = leases();
+    let renewals = 0;
+    const renewLease = (): Promise<boolean> => (++renewals === 1 ? new Promise(() => {}) : Promise.resolve(true));
+    const lock = await takeControlLease({ ...store, renewLease }, { ...ALONE, owner: 'a', onLost: never, ttlMs: 30 });
+    await until(() => renewals > 2, { what: 'further renewals' });
+    await lock.release();
+  });
+
   it('is had at once by the same one after a crash', async () => {
     const store = leases();
     await store.lease('control', 'a', 60_000);

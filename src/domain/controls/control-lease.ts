@@ -4,6 +4,7 @@
  * several, each with a lease of its own.
  */
 import { PlatformError } from '../errors.ts';
+import { keepRenewing } from '../renewing.ts';
 import type { Lease, Store } from '../store.ts';
 
 /** Of the only one. */
@@ -70,22 +71,12 @@ export async function takeControlLease(store: LeaseStore, options: ControlLeaseO
     await store.releaseLease(lease).catch(() => undefined);
     throw error;
   }
-  let last = Promise.resolve();
-  const renew = async (): Promise<void> => {
-    // Out of reach: the next renewal tries again, and shows whether somebody else came first.
-    const isOurs = await store.renewLease(lease, ttlMs).catch(() => true);
-    if (isOurs) return;
-    clearInterval(timer);
-    onLost();
-  };
-  const timer = setInterval(() => void (last = last.then(renew)), ttlMs / 3);
-  timer.unref();
+  const stop = keepRenewing(ttlMs, () => store.renewLease(lease, ttlMs), onLost);
   return {
     owner,
     lease,
     async release() {
-      clearInterval(timer);
-      await last;
+      await stop();
       // Of several it ends, and is not given back: by that others see that they are to go on with its work. Not reached, it ends by itself.
       const ended = isOneOfSeveral ? store.renewLease(lease, 0) : store.releaseLease(lease);
       await ended.catch(() => undefined);

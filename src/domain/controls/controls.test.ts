@@ -64,6 +64,16 @@ it("the duties are one control's, until it gives them back", async () => {
   expect(two.reported).toEqual(['on duty']);
 });
 
+it('duties whose lease has only just ended are left to whoever had them: a database that was away lets all end at once', async () => {
+  await store.lease('duties', 'late', 0);
+  const [patient, one] = [control('patient', LONG_MS), control('one')];
+  await patient.controls.look();
+  await patient.controls.look();
+  expect(patient.reported).toEqual([]);
+  await one.controls.look();
+  expect(one.reported).toEqual(['on duty']);
+});
+
 it('a control whose duties somebody else has is informed once', async () => {
   const one = control('one');
   await one.controls.look();

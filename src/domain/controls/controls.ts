@@ -7,6 +7,7 @@ import { atMost } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import { Turns } from '../../lib/turns.ts';
+import { keepRenewing, renewInTime } from '../renewing.ts';
 import type { Store } from '../store.ts';
 import { CONTROL_PREFIX, ONE_OF_SEVERAL_TTL_MS } from './control-lease.ts';
 
@@ -49,6 +50,8 @@ export class Controls {
   readonly #following = new Map<string, Promise<void>>();
   readonly #turns = new Turns(TAKEOVERS_AT_ONCE);
   #duties: number | null = null;
+  /** Since when it is known that nobody renews them. */
+  #dutiesExpired: number | null = null;
   #stop: (() => Promise<void>) | null = null;
 
   constructor(deps: ControlsDeps) {
@@ -105,14 +108,28 @@ export class Controls {
 
   async #haveDuties(): Promise<void> {
     const { store, owner, onDuty, onLost } = this.#deps;
+    const { ttlMs } = this.#timing;
     if (this.#duties === null) {
-      const token = await store.lease(DUTIES, owner, this.#timing.ttlMs);
+      if (await this.#areHadByAnother()) return;
+      const token = await store.lease(DUTIES, owner, ttlMs);
       if (token !== null) await onDuty();
       this.#duties = token;
-    } else if (!(await store.renewLease({ key: DUTIES, token: this.#duties }, this.#timing.ttlMs))) {
-      this.#duties = null;
-      onLost();
+      return;
     }
+    const lease = { key: DUTIES, token: this.#duties };
+    if (await renewInTime(ttlMs, () => store.renewLease(lease, ttlMs))) return;
+    this.#duties = null;
+    onLost();
+  }
+
+  /** Whose lease of them has just expired may still live, as in #lookAfterOthers(). */
+  async #areHadByAnother(): Promise<boolean> {
+    const { store, owner } = this.#deps;
+    const held = (await store.leases(DUTIES)).find(({ key }) => key === DUTIES);
+    const at = performance.now();
+    this.#dutiesExpired = held?.isExpired === true ? (this.#dutiesExpired ?? at) : null;
+    if (held === undefined || held.owner === owner) return false;
+    return this.#dutiesExpired === null || at - this.#dutiesExpired < this.#timing.suspectMs;
   }
 
   async #succeed(key: string): Promise<void> {
@@ -123,14 +140,18 @@ export class Controls {
     const token = await store.lease(key, owner, ttlMs);
     if (token === null) return;
     const lease = { key, token };
-    const renewing = setInterval(() => void store.renewLease(lease, ttlMs).catch(() => false), ttlMs / 3);
+    const stopRenewing = keepRenewing(
+      ttlMs,
+      () => store.renewLease(lease, ttlMs),
+      () => {},
+    );
     try {
       logger.warn({ control }, 'another control has ended: going on with its work');
       await store.releaseLeases(control);
       await this.#turns.run(() => takeOver(control));
       await store.releaseLease(lease);
     } finally {
-      clearInterval(renewing);
+      void stopRenewing();
     }
   }
 }

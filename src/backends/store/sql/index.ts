@@ -66,6 +66,8 @@ interface SqlStoreDeps {
 }
 
 const POOL_SIZE = 16;
+/** Leases are renewed by connections that nothing else has, and that are given up before the next renewal is due: others may all wait for a network that is gone. */
+const RENEWING = { poolSize: 2, patienceMs: 1_500 };
 
 /**
  * Opens the database, creating and migrating it as needed. Throws PlatformError `unavailable` when it cannot be
@@ -75,6 +77,9 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
   const where = options.kind === 'sqlite' ? options.file : withoutSecrets(options.url);
   try {
     const database = await openDatabase<Tables>(databaseOptions(options), deps.logger);
+    const renewing =
+      options.kind === 'sqlite' ? database : await openDatabase<Tables>({ ...options, ...RENEWING }, deps.logger);
+    const close = async (): Promise<void> => void (await Promise.all([database.close(), renewing.close()]));
     try {
       await migrate(database, migrations(database.kind), () => backUp(options));
       await noteChanges(database);
@@ -88,15 +93,15 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
         product: () => product(scope),
         bytes: () => bytes(scope),
         ...reader(scope),
-        ...leases(scope),
+        ...leases(scope, renewing.db),
         transact: (work) =>
           transact((inside) => work({ ...reader(inside), ...writer(inside) })).finally(version.changed),
         version: version.current,
-        close: () => database.close(),
+        close,
       };
       return withTranslatedErrors(store, (thrown) => translated(thrown, where));
     } catch (error) {
-      await database.close();
+      await close();
       throw error;
     }
   } catch (error) {

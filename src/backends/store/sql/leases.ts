@@ -2,9 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Lease, LeaseWriter, Store } from '../../../domain/store.ts';
 import type { Scope } from './schema.ts';
 
-/** Of those who want the same lease, the database decides who gets it. */
+/** Of those who want the same lease, the database decides who gets it. They are renewed over `renewing`. */
 export function leases(
   scope: Scope,
+  renewing: Scope['db'],
 ): Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'> {
   const { db, kind } = scope;
   // Who takes a PostgreSQL over may be on another machine, with another clock; a SQLite file stays on one.
@@ -43,7 +44,7 @@ export function leases(
       });
     },
     async renewLease({ key, token }, ttlMs) {
-      const renewed = await db
+      const renewed = await renewing
         .updateTable('leases')
         .set({ expires_ms: endOf(ttlMs) })
         .where('key', '=', key)
