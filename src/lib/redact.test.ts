@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, passwordsIn, redactAll, withEncoded } from './redact.ts';
+import { createRedactor, passwordsIn, redactAll, redactorOf, secretForms, withEncoded } from './redact.ts';
 import { processorMs } from '../../test/support/processor-ms.ts';
 
 describe('createRedactor', () => {
@@ -49,6 +49,17 @@ describe('createRedactor', () => {
     expect(processorMs() - begun).toBeLessThan(60_000);
     expect(shown.slice(-3, -1)).toEqual(['***', '***']);
     expect(shown[0]).toBe('line 0');
+  });
+
+  it('looks for no more lines of base64 than anybody has keys, and those of the shortest values', () => {
+    const key = 'a key that is not long, but longer than a line of base64 may be; '.repeat(2);
+    const forms = secretForms([key, ...Array.from({ length: 15 }, (_, at) => `${at} of many `.repeat(5_000))]);
+    expect(forms.length).toBeLessThan(5_000);
+    const lines =
+      Buffer.from(key)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? [];
+    expect(lines.slice(0, 2).map(redactorOf(forms))).toEqual(['***', '***']);
   });
 });
 

@@ -1,4 +1,6 @@
 /** Replaces secret values in text. Values shorter than six characters are left alone: they would eat ordinary words. */
+import { Occurrences, withReplaced } from './occurrences.ts';
+
 const SHORTEST = 6;
 export const MASK = '***';
 
@@ -6,8 +8,9 @@ export type Redactor = (text: string) => string;
 
 /** What an address has before its path. */
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/([^\s/?#]*)/i;
-/** Lines of values that are looked for beside the values themselves: each is looked for in whatever is printed. */
+/** Lines of values that are looked for beside the values themselves, and lines of their base64: each is looked for in whatever is printed. */
 const MAX_LINES = 2_000;
+const MAX_WRAPPED = 2_000;
 /** Values that are looked for in other forms, too. */
 const MAX_ENCODED = 200;
 /** Shorter ones would be found in what is no secret. */
@@ -23,25 +26,33 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
  * What is looked for, the longest first.
  *
  * Each line of a value with several lines is a secret too, and the password in an address; white space around one is not part of it;
- * nor does it matter whether it is printed as it is or inside JSON. Of more lines than anybody's keys have the longest are looked for.
+ * nor does it matter whether it is printed as it is or inside JSON. Of more lines than anybody's keys have the longest are looked for,
+ * and of their base64 those of the shortest values.
  */
 export function secretForms(secrets: Iterable<string>): string[] {
   const values = [...secrets];
   const whole = needlesOf(withPasswords(values));
   const lines = needlesOf(withPasswords(values.flatMap((value) => value.split(/\r?\n/)))).slice(0, MAX_LINES);
-  const encoded = whole.slice(0, MAX_ENCODED).flatMap(encodings);
-  return byLength(new Set([...whole, ...lines, ...encoded]));
+  const longest = whole.slice(0, MAX_ENCODED);
+  return byLength(new Set([...whole, ...lines, ...longest.flatMap(encodings), ...wrappedLines(longest)]));
+}
+
+/** What is looked for is the same for all units of a release. */
+const known = new WeakMap<readonly string[], Occurrences>();
+
+/** `forms`: the longest first, see secretForms(). */
+export function occurrencesOf(forms: readonly string[]): Occurrences {
+  const occurrences = known.get(forms) ?? new Occurrences(forms);
+  known.set(forms, occurrences);
+  return occurrences;
 }
 
 export function redactorOf(forms: readonly string[]): Redactor {
   const shortest = forms.at(-1)?.length ?? Infinity;
   return (text) => {
     if (text.length < shortest) return text;
-    let result = text;
-    for (const form of forms) {
-      if (result.includes(form)) result = result.replaceAll(form, MASK);
-    }
-    return result;
+    const found = occurrencesOf(forms).in(text);
+    return found.length === 0 ? text : withReplaced(text, found, MASK);
   };
 }
 
@@ -60,8 +71,18 @@ function encodings(value: string): string[] {
   const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const html = value.replace(/[&<>"']/g, (character) => HTML[character] ?? character);
   const twice = JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1);
-  const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, ...wrapped(bytes), html, twice, ...withEncoded([value])];
+  const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, html, twice, ...withEncoded([value])];
   return all.filter((text) => text.length >= SHORTEST_ENCODED);
+}
+
+/** `values`: the longest first. */
+function wrappedLines(values: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const value of values.toReversed()) {
+    if (lines.length >= MAX_WRAPPED) break;
+    lines.push(...wrapped(Buffer.from(value)).filter((text) => text.length >= SHORTEST_ENCODED));
+  }
+  return lines.slice(0, MAX_WRAPPED);
 }
 
 /** The lines of base64 as programs wrap them: mail and `base64`, keys and `openssl`. */

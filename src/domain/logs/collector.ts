@@ -182,10 +182,13 @@ export class Collector {
     for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
       // Apps print also while no client is there.
       speedUp();
-      await writer.write(chunk);
+      const begunMs = performance.now();
+      const written = writer.write(chunk);
+      const busyMs = performance.now() - begunMs;
+      await written;
       cursor = chunk.cursor;
       await this.#provisioner.consumed(unit.id, cursor);
-      if (this.#carrier === null || !this.#rate.isHighWith(chunk.lines, performance.now())) continue;
+      if (this.#carrier === null || !this.#rate.isHighWith(chunk.lines, performance.now(), busyMs)) continue;
       const file = this.#provisioner.outputFile?.(unit.id, cursor) ?? null;
       if (file !== null) return { cursor, file };
     }

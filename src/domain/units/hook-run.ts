@@ -37,17 +37,15 @@ export async function runHook(
   const { spec, command, signal, what, source = 'hook', say } = hook;
   const { journal, provisioner } = deps;
   const redact = privateValues(hook.env);
+  const shownOf = (text: string): string => redact(text).slice(-LONGEST_LINE);
   let noted = Promise.resolve();
   let count = 0;
   const lines = new LineBuffer((text) => {
-    const line = redact(text).slice(-LONGEST_LINE);
     count += 1;
-    if (count <= MAX_HOOK_LINES) {
-      const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
-      say?.(shown);
-      noted = noted.then(() => journal.note(spec.app, shown, source));
-    }
-    return line;
+    if (count > MAX_HOOK_LINES) return;
+    const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : shownOf(text);
+    say?.(shown);
+    noted = noted.then(() => journal.note(spec.app, shown, source));
   });
   const output = (bytes: Uint8Array): void => lines.push(bytes);
   const { timeoutMs = HOOK_TIMEOUT_MS } = hook;
@@ -60,19 +58,19 @@ export async function runHook(
   const how =
     result.code === null ? `was ended by ${result.signal ?? 'a time-out'}` : `exited with code ${result.code}`;
   throw new Failure('release_command_failed', `The ${what} "${command}" ${how}.`, {
-    lines: lines.last,
+    lines: lines.last.map(shownOf),
     hint: 'Correct what it does, or the command itself, and push again.',
   });
 }
 
-/** Cuts raw output into lines; remembers the last ones, as `line` returned them. */
+/** Cuts raw output into lines; remembers the end of the last ones. */
 class LineBuffer {
   readonly last: string[] = [];
-  readonly #line: (text: string) => string;
+  readonly #line: (text: string) => void;
   readonly #decoder = new TextDecoder();
   #rest = '';
 
-  constructor(line: (text: string) => string) {
+  constructor(line: (text: string) => void) {
     this.#line = line;
   }
 
@@ -88,7 +86,8 @@ class LineBuffer {
   }
 
   #emit(text: string): void {
-    this.last.push(this.#line(text));
+    this.#line(text);
+    this.last.push(text.slice(-KEPT_OF_LINE));
     if (this.last.length > LAST_LINES) this.last.shift();
   }
 }

@@ -1,0 +1,94 @@
+/** Where any of many texts occurs in another one: in one pass, however many they are. */
+
+export type Range = readonly [from: number, to: number];
+
+/** As many characters of the beginning lead to those that begin so. */
+const KEY_LENGTH = 6;
+/** Those that are longer, or that begin as many others do, are looked for one by one: who writes them can make comparing them dear. */
+const LONGEST_INDEXED = 512;
+const MOST_OF_KEY = 16;
+/** Of the filter, for each text: a hundredth of what it lets pass is no beginning. */
+const FILTER_PER_TEXT = 64;
+const SMALLEST_FILTER = 1_024;
+
+export class Occurrences {
+  readonly #byKey: ReadonlyMap<string, readonly string[]>;
+  readonly #apart: readonly string[];
+  /** By the hash of three characters, whether any key begins with such. */
+  readonly #filter: Uint8Array;
+
+  /** `texts`: the longest first. */
+  constructor(texts: readonly string[]) {
+    const isIndexed = ({ length }: string): boolean => length >= KEY_LENGTH && length <= LONGEST_INDEXED;
+    const groups = Map.groupBy(texts.filter(isIndexed), (text) => text.slice(0, KEY_LENGTH));
+    const crowded = [...groups].filter(([, group]) => group.length > MOST_OF_KEY);
+    for (const [key] of crowded) groups.delete(key);
+    this.#byKey = groups;
+    this.#apart = [
+      ...texts.filter((text) => text !== '' && !isIndexed(text)),
+      ...crowded.flatMap(([, group]) => group),
+    ];
+    this.#filter = new Uint8Array(filterSize(groups.size));
+    for (const key of groups.keys()) this.#filter[this.#hash(key, 0)] = 1;
+  }
+
+  /** All of them, unless one lies within another; of a long text that overlaps itself, each that begins behind the one before. */
+  in(text: string): Range[] {
+    const found = this.#indexedIn(text);
+    for (const one of this.#apart) {
+      for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + one.length)) {
+        found.push([at, at + one.length]);
+      }
+    }
+    return found;
+  }
+
+  /** The end of the last one that begins in `before` and ends in `after`, which follows it, as an index of `after`; 0: there is none. */
+  across(before: string, after: string): number {
+    const near = before.slice(1 - LONGEST_INDEXED);
+    let end = 0;
+    for (const [from, to] of this.#indexedIn(near + after.slice(0, LONGEST_INDEXED - 1))) {
+      if (from < near.length) end = Math.max(end, to - near.length);
+    }
+    for (const one of this.#apart) {
+      const head = before.slice(-(one.length - 1));
+      const at = one.length < 2 ? -1 : (head + after.slice(0, one.length - 1)).lastIndexOf(one, head.length - 1);
+      if (at >= 0) end = Math.max(end, at + one.length - head.length);
+    }
+    return end;
+  }
+
+  #indexedIn(text: string): Range[] {
+    const found: Range[] = [];
+    let end = 0;
+    if (this.#byKey.size === 0) return found;
+    for (let at = 0; at + KEY_LENGTH <= text.length; at += 1) {
+      if (this.#filter[this.#hash(text, at)] === 0) continue;
+      const one = this.#byKey.get(text.slice(at, at + KEY_LENGTH))?.find((other) => text.startsWith(other, at));
+      if (one === undefined || at + one.length <= end) continue;
+      end = at + one.length;
+      found.push([at, end]);
+    }
+    return found;
+  }
+
+  #hash(text: string, at: number): number {
+    const hash = (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) * 31 + text.charCodeAt(at + 2);
+    return hash & (this.#filter.length - 1);
+  }
+}
+
+function filterSize(keys: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(keys * FILTER_PER_TEXT, SMALLEST_FILTER)));
+}
+
+/** The text with each range replaced; those that overlap are one. */
+export function withReplaced(text: string, ranges: readonly Range[], by: string): string {
+  let [result, done] = ['', 0];
+  for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
+    if (to <= done) continue;
+    result += from < done ? '' : text.slice(done, from) + by;
+    done = to;
+  }
+  return result + text.slice(done);
+}
