@@ -73,7 +73,10 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = [], de
 }
 
 it('are ended and started anew when they hold more than they may, and whoever looks learns why', async () => {
+  const { id } = await unitOf('shop');
   await (await watch({ free: 5_000, shop: 1_001, blog: 999 })).look();
+  // The keeper starts it again when this control ends now.
+  expect(world.machine.units.entries.get(id)?.isStopped).toBe(false);
   const { lastExit } = await unitOf('shop');
   expect(lastExit).toMatchObject({ outgrown: true, reason: expect.stringContaining('1001 MiB') as string });
   const { problems } = await world.useCases.apps.info(ANN, 'shop');

@@ -93,6 +93,8 @@ describe('a unit that dies', () => {
     // The stop of what did not come up is no further death.
     await until(async () => (await onlyUnit()).lastExit?.signal === 'SIGTERM', { what: 'the stop' });
     expect(await onlyUnit()).toMatchObject({ state: 'error', exits: 2 });
+    // The keeper goes on with it when this control ends now.
+    expect(world.machine.units.entries.get(unit.id)?.isStopped).toBe(false);
     await untilNoted(/trying again/, 2);
     expect((await noted(/in \d+ ms/)).at(-1)).toBe('in 3200 ms');
   });

@@ -123,7 +123,7 @@ export class Supervisor {
       await Promise.all([
         published,
         journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`),
-        this.#surely('ending a unit', () => units.end(unit.id, why.graceMs)),
+        this.#surely('ending a unit', () => units.endForNow(unit.id, why.graceMs)),
       ]);
     };
     // An attempt, so that nobody starts it meanwhile.

@@ -170,13 +170,20 @@ export class Units {
     await this.#serial.run(id, () => this.#deps.provisioner.stop(id, graceMs));
   }
 
+  /** The same for one that is started again after a while, also when this process has ended by then; an engine that starts units again by itself would do so at once. */
+  async endForNow(id: string, graceMs: number = this.#deps.settings.stopGraceMs): Promise<void> {
+    const { provisioner } = this.#deps;
+    const isToComeBack = provisioner.of(id).supports.restarts === 'platform';
+    await this.#serial.run(id, () => provisioner.stop(id, graceMs, isToComeBack));
+  }
+
   /** Ends what a failed start left, unless the engine starts it again by itself. Resolves with the unit, in state `error`; null when nobody wants it any more. */
   fail(id: string): Promise<Unit | null> {
     return this.#serial.run(id, async () => {
       const { store, provisioner } = this.#deps;
       const known = await store.unit(id);
       if (known === null || known.state === 'stopped' || this.#isUnwanted(id)) return null;
-      if (provisioner.of(id).supports.restarts === 'platform') await provisioner.stop(id, FAILED_GRACE_MS);
+      if (provisioner.of(id).supports.restarts === 'platform') await provisioner.stop(id, FAILED_GRACE_MS, true);
       return store.transact(async (tx) => {
         const unit = await tx.unit(id);
         if (unit === null || unit.state === 'stopped') return null;
