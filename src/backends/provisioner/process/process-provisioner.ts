@@ -132,7 +132,6 @@ class ProcessProvisioner implements Provisioner {
     return this.#queue.run(spec.id, async () => {
       const existing = this.#units.get(spec.id);
       if (existing !== undefined && !existing.isDead && existing.record.state === 'running') return spec.id;
-      this.#specs.set(spec.id, spec);
       await this.#start(spec, existing);
       return spec.id;
     });
@@ -142,9 +141,9 @@ class ProcessProvisioner implements Provisioner {
     const paths = unitPaths(this.#options.units, spec.id);
     const slug = await this.#slug(spec);
     const port = spec.listens ? await this.#ports.ofUnit(existing?.record.port ?? null, { spec, slug }) : null;
+    this.#specs.set(spec.id, spec);
     this.#starting.add(spec.id);
     try {
-      await makeUnitDirectories(paths);
       const known = existing?.record;
       const record = {
         ...newRecord(spec, slug, port, known?.freed ?? 0),
@@ -152,6 +151,9 @@ class ProcessProvisioner implements Provisioner {
       };
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       await unit.revive();
+      // What it has written went with its life, and so does what made it outgrow its limit.
+      if (existing !== undefined) await removeTree(paths.home, paths.tmp);
+      await makeUnitDirectories(paths);
       await unit.save(record);
       const around = { sandbox: this.#sandbox, layers: this.#layers, services: await this.#servicesOf(spec) };
       const { volumes = '' } = this.#options;

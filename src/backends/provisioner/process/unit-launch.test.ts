@@ -55,3 +55,28 @@ it('says of a unit for which there is no room that the disk is full', async () =
     await level.dispose();
   }
 });
+
+it('begins each life of a unit without what it has written in its home and its temporary directory', async () => {
+  const level = await openLevel('plain');
+  if (typeof level === 'string') throw new Error(level);
+  const world = await createProcessWorld(level);
+  try {
+    const unit = {
+      ...{ id: 'dddddddddddd', app: 'shop', name: 'shop/0', process: 'web' },
+      ...{ artifact: world.artifact, env: {}, listens: false },
+      command: 'ls -A "$HOME" "$TMPDIR"; touch "$HOME/written" "$TMPDIR/written"; echo done',
+      limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    };
+    for (const lives of [1, 2]) {
+      await world.provisioner.ensure(unit);
+      const ended = async (): Promise<(string | undefined)[]> =>
+        (await world.provisioner.list()).map(({ state }) => state);
+      await expect.poll(ended).toEqual(['ended']);
+      const lines = await world.provisioner.lastLines(unit.id, 50);
+      expect([lines.filter((line) => line === 'done').length, lines.includes('written')]).toEqual([lives, false]);
+    }
+  } finally {
+    await world.dispose();
+    await level.dispose();
+  }
+});
