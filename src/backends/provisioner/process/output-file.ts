@@ -20,6 +20,8 @@ const UNWATCHED_POLL_MS = 20;
 /** So many changes in a row that nobody announced are no chance. */
 const DOUBTED_AFTER = 2;
 const BLOCK_BYTES = 4_096;
+/** Of the blocks that stat() counts. */
+const STAT_BLOCK_BYTES = 512;
 const MIN_HOLE_BYTES = 1024 * 1024;
 /** Of what waits to be read: far more than is kept of any log. A unit can make its file as long as it likes without writing. */
 const MAX_BEHIND_BYTES = 256 * 1024 * 1024;
@@ -208,7 +210,8 @@ async function linesBetween(file: FileHandle, from: number, upTo: number): Promi
     const bytes = await readAt(file, position, Math.min(COUNTED_BYTES, upTo - position));
     if (bytes.length === 0) break;
     position += bytes.length;
-    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1;
+    // Neither by indexOf() nor by an iterator: of what is nothing but ends of lines these take ten to thirty times as long.
+    for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === NEWLINE) lines += 1;
   }
   return lines;
 }
@@ -243,10 +246,16 @@ export async function lastLinesOf(path: string, count: number, freed: number): P
 }
 
 export async function sizeOf(path: string): Promise<number> {
+  return (await sizesOf(path)).size;
+}
+
+/** Bytes up to its end, and those that it takes on the disk. Missing file: none. */
+export async function sizesOf(path: string): Promise<{ readonly size: number; readonly taken: number }> {
   try {
-    return (await stat(path)).size;
+    const { size, blocks } = await stat(path);
+    return { size, taken: blocks * STAT_BLOCK_BYTES };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { size: 0, taken: 0 };
     throw error;
   }
 }

@@ -1,11 +1,24 @@
 /** What units print, as it lies in their output files: read, counted as stored elsewhere, and its disk space given back. */
 import type { MissingOutput, OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
-import type { Logger } from '../../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
-import { holdRoom, lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import {
+  holdRoom,
+  lastLinesOf,
+  planGivingUp,
+  planHole,
+  punchHole,
+  sizeOf,
+  sizesOf,
+  tailOutput,
+} from './output-file.ts';
 
 /** Of each unit, on a disk that is nearly full. */
 const HELD_BYTES = 1024 * 1024;
+/** After holes could not be punched: whether that passes or not is not known. */
+const AGAIN_MS = 10_000;
+/** So much may lie where everything was given back, beside what is held behind the end. */
+const MOST_BEFORE_BYTES = 4 * 1024 * 1024;
 
 /** A cursor of this engine is the offset of a byte. */
 export function offsetOf(cursor: string | null): number {
@@ -18,15 +31,26 @@ export class UnitOutputs {
   readonly #consumedTo = new Map<string, number>();
   /** Up to where there is room for what each unit prints next. */
   readonly #heldTo = new Map<string, number>();
-  #canPunch = true;
+  /** Taken by each unit's file beside what is not given back yet, when that was last all given back: file systems take some for themselves. */
+  readonly #besideOf = new Map<string, number>();
+  /** When it failed to punch holes the last time, by the clock; null: it did not. */
+  #failedAtMs: number | null = null;
+  readonly #nowMs: () => number;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
     this.#logger = logger;
+    this.#nowMs = nowMs;
+  }
+
+  get #canPunch(): boolean {
+    return this.#failedAtMs === null || this.#nowMs() - this.#failedAtMs >= AGAIN_MS;
   }
 
   /** For people; '' when there is nothing to report. */
   get description(): string {
-    return this.#canPunch ? '' : '; read output keeps its disk space, because holes cannot be punched into files here';
+    return this.#failedAtMs === null
+      ? ''
+      : '; read output keeps its disk space, because holes cannot be punched into files here';
   }
 
   async *follow(unit: LiveUnit, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
@@ -58,15 +82,28 @@ export class UnitOutputs {
 
   /** Gives back the disk space of what lies before the offset, where this machine can; one at a time for one unit. */
   async free(unit: LiveUnit, offset: number): Promise<void> {
-    const hole = planHole(unit.record.freed, offset, await sizeOf(unit.paths.output));
-    if (hole === null || !this.#canPunch) return;
+    if (!this.#canPunch) return;
+    const { id, record, paths } = unit;
+    const { size, taken } = await sizesOf(paths.output);
+    // A unit may write anywhere in its file.
+    const isFilledAgain = taken - (size - record.freed) - (this.#besideOf.get(id) ?? 0) > MOST_BEFORE_BYTES;
+    const hole = planHole(isFilledAgain ? 0 : record.freed, offset, size);
+    if (hole === null) return;
+    const freed = Math.max(record.freed, hole.offset + hole.length);
     try {
-      await punchHole(unit.paths.output, hole);
-      await unit.save({ freed: hole.offset + hole.length });
+      await punchHole(paths.output, hole);
+      this.#failedAtMs = null;
     } catch (error) {
-      this.#canPunch = false;
-      this.#logger.warn({ err: error }, 'output files keep their disk space');
+      if (this.#failedAtMs === null) this.#logger.warn({ err: error }, 'output files keep their disk space');
+      this.#failedAtMs = this.#nowMs();
+      return;
     }
+    if (isFilledAgain) {
+      const left = await sizesOf(paths.output);
+      this.#besideOf.set(id, Math.max(left.taken - (left.size - freed), 0));
+    }
+    // What is not noted is read as it was stored: nobody goes back behind that.
+    await bestEffort(this.#logger, 'noting what of an output is given back', () => unit.save({ freed }));
   }
 
   /** False: there is too little of it, or this machine cannot do it. */
@@ -111,5 +148,6 @@ export class UnitOutputs {
   forget(id: string): void {
     this.#consumedTo.delete(id);
     this.#heldTo.delete(id);
+    this.#besideOf.delete(id);
   }
 }
