@@ -60,6 +60,8 @@ const greeds = {
 
 const ALL = ['disk', 'inodes', 'memory', 'processes', 'descriptors', 'ports', 'log', 'connections', 'builds'];
 
+export const BEGIN = '/begin';
+
 /** All, unless TANCHO_TEST_GREEDS names some of them: to find out which one it is that others notice. */
 export const GREEDS = process.env['TANCHO_TEST_GREEDS']?.split(',') ?? ALL;
 
@@ -70,17 +72,23 @@ export function greedyBuild(): Record<string, string> {
   return { ...nodeApp(''), 'tancho.yaml': JSON.stringify({ hooks: { build: [`node -e "${code}"`] } }) };
 }
 
-/** One process for each greed, so that the end of one ends no other. */
+/** One process for each greed, so that the end of one ends no other. Each life of it begins them when BEGIN is asked for: it is up by then. */
 export function greedyApp(): Record<string, string> {
   return {
     ...nodeApp(''),
     'greeds.js': `${ACTS}\nprocess.on('uncaughtException', () => {});\ngreeds[process.argv[2]]();\n`,
     'server.js': `const { spawn } = require('node:child_process');
-require('node:http').createServer((req, res) => res.end('greedy')).listen(process.env.PORT, () => {
+let isBegun = false;
+const beginAll = () => {
+  isBegun = true;
   const begin = (greed) => spawn(process.execPath, ['greeds.js', greed], { stdio: greed === 'log' ? 'inherit' : 'ignore' })
     .on('error', () => {}).on('exit', () => setTimeout(begin, 500, greed));
   for (const greed of ${JSON.stringify(GREEDS.filter((greed) => greed !== 'builds'))}) begin(greed);
-});
+};
+require('node:http').createServer((req, res) => {
+  if (req.url === ${JSON.stringify(BEGIN)} && !isBegun) beginAll();
+  res.end('greedy');
+}).listen(process.env.PORT);
 `,
   };
 }

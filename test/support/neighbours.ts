@@ -1,8 +1,9 @@
 /** Twenty apps that are asked all the time, deploys of them meanwhile, and one app beside them that tries to take everything there is. */
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { archive, deployArchive } from './archives.ts';
 import { nodeApp } from './git.ts';
-import { GREEDS, greedyApp, greedyBuild } from './greedy-app.ts';
+import { BEGIN, GREEDS, greedyApp, greedyBuild } from './greedy-app.ts';
 import { startLoadApart, type LoadApart } from './load-apart.ts';
 import { type SmallDisk, smallDisk } from './small-disk.ts';
 import { startWorld, type World } from './world.ts';
@@ -11,6 +12,8 @@ export const CALM = Array.from({ length: 20 }, (_, index) => `app${index}`);
 const LOAD = { apps: CALM, perSecond: 200, connections: 8 };
 const GIB = 1024 ** 3;
 const FILES = 400_000;
+/** Between two questions to an app that may have been started anew. */
+const ASK_MS = 200;
 const LIMITS = {
   TANCHO_UNITS_MEMORY: '256M',
   TANCHO_UNITS_DISK: '400M',
@@ -54,6 +57,7 @@ export class Neighbours {
   readonly #disk: SmallDisk;
   #isOver = false;
   #builds: readonly Promise<void>[] = [];
+  #asking: Promise<void> = Promise.resolve();
 
   private constructor(world: World, token: string, disk: SmallDisk) {
     this.world = world;
@@ -63,7 +67,7 @@ export class Neighbours {
 
   /** A sentence where this machine keeps nothing apart. */
   static async open(): Promise<Neighbours | string> {
-    const disk = await smallDisk(4 * GIB, FILES);
+    const disk = await smallDisk(4 * GIB, FILES, { isAllocated: true });
     if (typeof disk === 'string') return disk;
     let world: World | null = null;
     try {
@@ -118,6 +122,12 @@ export class Neighbours {
     const given = await world.api('POST', '/apps/greedy', { token, body: JSON.stringify({ plan: plan.name }) });
     if (given.status !== 200) throw new Error(`the plan of the greedy app: ${given.text}`);
     await deploy(world, owner, 'greedy', await archive(greedyApp()));
+    const begin = (): Promise<unknown> => world.fetchApp('greedy', BEGIN).catch(() => undefined);
+    await seen(world, 'greedy', BEGIN, 'greedy');
+    // It is ended and started anew, by itself or by the platform.
+    this.#asking = (async () => {
+      while (!this.#isOver) await Promise.all([begin(), delay(ASK_MS)]);
+    })();
     await create(world, owner, 'builder');
     const endless = await archive(greedyBuild());
     this.#builds = Array.from({ length: GREEDS.includes('builds') ? 2 : 0 }, async () => {
@@ -134,7 +144,7 @@ export class Neighbours {
   async dispose(): Promise<void> {
     this.#isOver = true;
     await this.world.dispose().catch(() => undefined);
-    await Promise.all(this.#builds);
+    await Promise.all([this.#asking, ...this.#builds]);
     await this.#disk.dispose();
   }
 }

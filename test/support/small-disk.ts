@@ -1,6 +1,6 @@
 /** A file system of its own, small enough to be filled by a test without anybody else noticing. */
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -9,8 +9,22 @@ export interface SmallDisk {
   dispose(): Promise<void>;
 }
 
+export interface SmallDiskOptions {
+  /**
+   * What is measured on it is not to wait for the file system below, which looks for room whenever a part of it is written for the first time: on a
+   * disk of a machine nobody waits for that.
+   */
+  readonly isAllocated?: boolean;
+}
+
+const BLOCK = Buffer.alloc(4 * 1024 ** 2);
+
 /** A sentence where none can be had: that takes root and loop devices. */
-export async function smallDisk(bytes: number, files: number): Promise<SmallDisk | string> {
+export async function smallDisk(
+  bytes: number,
+  files: number,
+  { isAllocated = false }: SmallDiskOptions = {},
+): Promise<SmallDisk | string> {
   if (process.getuid?.() !== 0) return 'a disk of its own takes root';
   const place = await mkdtemp(path.join(tmpdir(), 'tancho-disk-'));
   const image = path.join(place, 'image');
@@ -24,8 +38,11 @@ export async function smallDisk(bytes: number, files: number): Promise<SmallDisk
     await chmod(place, 0o711);
     await mkdir(directory);
     await writeFile(image, '');
-    await truncate(image, bytes);
-    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', `${files}`, image], { stdio: 'pipe' });
+    if (isAllocated) await allocate(image, bytes);
+    else await truncate(image, bytes);
+    // What it discards would be no part of the image any more, and what it leaves for later is written while it is measured.
+    const whole = isAllocated ? ['-E', 'nodiscard,lazy_itable_init=0,lazy_journal_init=0'] : [];
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', `${files}`, ...whole, image], { stdio: 'pipe' });
     execFileSync('mount', ['-o', 'loop', image, directory], { stdio: 'pipe' });
   } catch (error) {
     await rm(place, { recursive: true, force: true });
@@ -33,4 +50,14 @@ export async function smallDisk(bytes: number, files: number): Promise<SmallDisk
   }
   await chmod(directory, 0o711);
   return { directory, dispose };
+}
+
+async function allocate(file: string, bytes: number): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    for (let left = bytes; left > 0; left -= BLOCK.length) await handle.write(BLOCK, 0, Math.min(left, BLOCK.length));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
