@@ -44,7 +44,7 @@ export class KeptUnits {
   /** Finds the units, and takes care of those that are to serve. */
   async start(): Promise<void> {
     const { provisioner } = this.#deps;
-    provisioner.onExit(({ id }) => this.#schedule(id));
+    provisioner.onExit(({ id, outOfMemory }) => this.#schedule(id, outOfMemory));
     await provisioner.recover(new Map());
     for (const { id, state } of await provisioner.list()) if (state !== 'running') this.#schedule(id);
     this.#isStarting = false;
@@ -68,7 +68,7 @@ export class KeptUnits {
     await Promise.all(this.#running);
   }
 
-  #schedule(id: string): void {
+  #schedule(id: string, isAtBound = false): void {
     if (this.#closed.signal.aborted) return;
     const watch = this.#watches.get(id) ?? { failures: 0, startedAt: 0, timer: null, withdrawn: Promise.resolve() };
     this.#watches.set(id, watch);
@@ -76,7 +76,7 @@ export class KeptUnits {
     const hasLived = watch.startedAt > 0 && performance.now() - watch.startedAt > FORGIVEN_AFTER_MS;
     watch.failures = hasLived ? 1 : watch.failures + 1;
     // Those found dead have waited for long enough.
-    const delayMs = this.#isStarting ? 0 : restartDelayMs(watch.failures);
+    const delayMs = this.#isStarting ? 0 : restartDelayMs(watch.failures, isAtBound);
     watch.withdrawn = this.#withdraw(id);
     watch.timer = setTimeout(() => {
       watch.timer = null;

@@ -78,6 +78,15 @@ describe('a unit that dies', () => {
     expect(await startsOf(unit)).toBe(4);
   });
 
+  it('waits long when it comes to its bound for the second time in a row', async () => {
+    await world.deploy('shop');
+    const unit = await onlyUnit();
+    await world.parts.supervisor.replaceOutgrown(unit, 'it has written too much', 0);
+    await untilNoted(/is running again/, 1);
+    await world.parts.supervisor.replaceOutgrown(unit, 'it has written too much', 0);
+    expect(await noted(/in \d+ ms/)).toEqual(['in 200 ms', 'in 10000 ms']);
+  });
+
   it('is not forgiven for a start that took long and failed', async () => {
     await world.deploy('shop');
     const unit = await onlyUnit();

@@ -109,7 +109,7 @@ export class Supervisor {
     const { routes, journal, units } = this.#deps;
     const watch = this.#watchOf(unit.id);
     if (watch.timer !== null || watch.attempt !== null) return;
-    const delay = this.#nextDelay(unit.id, why.wellUntil);
+    const delay = this.#nextDelay(unit.id, { until: why.wellUntil, isAtBound: why.exit.outgrown === true });
     const end = async (): Promise<void> => {
       const down = await this.#surely(`noting that a unit ${why.what}`, () =>
         units.giveUp(unit.id, why.reason, why.exit),
@@ -172,7 +172,7 @@ export class Supervisor {
       if (known === null || known.state === 'stopped') this.#forget(id);
       return;
     }
-    const delay = this.#nextDelay(id);
+    const delay = this.#nextDelay(id, { isAtBound: exited.outOfMemory });
     const engine = this.#deps.provisioner.of(id);
     const isOurs = engine.supports.restarts === 'platform';
     // An engine has delays of its own, and the attempt waits for what it does.
@@ -196,13 +196,13 @@ export class Supervisor {
     return retry(work, { ...STORE_PAUSES, signal: this.#closed.signal, onError });
   }
 
-  #nextDelay(id: string, until = this.#deps.now().getTime()): number {
+  #nextDelay(id: string, { until = this.#deps.now().getTime(), isAtBound = false } = {}): number {
     const watch = this.#watchOf(id);
     const lived = watch.servesSince === null ? 0 : until - watch.servesSince;
     if (lived > FORGIVEN_AFTER_MS) watch.failures = 0;
     watch.servesSince = null;
     watch.failures += 1;
-    return restartDelayMs(watch.failures);
+    return restartDelayMs(watch.failures, isAtBound);
   }
 
   #watchOf(id: string): Watch {
