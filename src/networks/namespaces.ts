@@ -14,7 +14,7 @@ import {
 import type { KernelRoute } from './range-claims.ts';
 import { anew } from './nft-text.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
-import { unitFlowRules, untranslatedRules } from './unit-rules.ts';
+import { FILTER_FEATURES, type Forward, unitRules } from './unit-rules.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 
 /** Absolute paths. */
@@ -108,7 +108,7 @@ export class Namespaces {
    * only so many resolved ones for the whole machine (gc_thresh3, 1024), and with more units than half of that no packet would find its way,
    * those of others neither.
    */
-  async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
+  async makeUnit(plan: AddressPlan, place: UnitPlace, forwards: readonly Forward[]): Promise<void> {
     const { namespace, address, link } = place;
     await this.#batch(plan.gateway, [
       `netns add ${namespace}`,
@@ -134,16 +134,21 @@ export class Namespaces {
       `route add default via ${plan.gatewayAddress} src ${address}`,
       ...this.#directRoute(plan, address),
     ]);
-    await Promise.all([addresses, this.#openDirectLink(plan, place), this.#filterUnit(plan, namespace, rules)]);
+    await Promise.all([addresses, this.#openDirectLink(plan, place), this.filterUnit(plan, place, forwards)]);
   }
 
-  async #filterUnit(plan: AddressPlan, namespace: string, rules: string): Promise<void> {
-    const more = [unitFlowRules(), untranslatedRules(plan)];
-    await this.filter(namespace, rules + more.join('')).catch(async () => {
-      await this.filter(namespace, rules);
-      // What the kernel does not have is done without.
-      for (const table of more) await this.filter(namespace, table).catch(() => undefined);
-    });
+  /** What the kernel does not have is done without. */
+  async filterUnit(plan: AddressPlan, place: UnitPlace, forwards: readonly Forward[]): Promise<void> {
+    const { namespace, address } = place;
+    let failure: unknown;
+    for (const features of FILTER_FEATURES) {
+      try {
+        return await this.filter(namespace, unitRules(plan, address, forwards, features));
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
   }
 
   /** Not where the machine is one of the home's own, in which nobody but pasta would use it. */

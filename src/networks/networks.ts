@@ -26,7 +26,6 @@ import type { OwnMachine } from './rootless/own-machine.ts';
 import { readResolvers } from './resolvers.ts';
 import { StandIns } from './stand-ins.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
-import { type Forward, unitRules } from './unit-rules.ts';
 import { type TransportEndpoint, gatewayRules, isSameChains, machineRules, PROTOCOLS } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
@@ -158,7 +157,7 @@ export class Networks {
       const endpoints = services.filter((service) => !isLoopback(service)).flatMap(bothProtocols);
       const local = services.flatMap(bothProtocols);
       this.#notes.save({ ...empty, id, tenant, endpoints, forwards, local: [...empty.local, ...local] });
-      if (forwards.length > empty.forwards.length) await this.#filterUnit(place, forwards);
+      if (forwards.length > empty.forwards.length) await this.#namespaces.filterUnit(this.#plan, place, forwards);
       const opened = this.#apply().then(() => this.#prepareNext());
       // Whoever waits for it hears of it.
       opened.catch(() => undefined);
@@ -316,7 +315,7 @@ export class Networks {
       const note = { ...bare, forwards, local: resolvers.flatMap(bothProtocols) };
       this.#notes.save(note);
       const place = this.#placeOf(note);
-      await this.#namespaces.makeUnit(this.#plan, place, unitRules(this.#plan, place.address, forwards));
+      await this.#namespaces.makeUnit(this.#plan, place, forwards);
       await this.#apply();
       return note;
     } catch (error) {
@@ -334,10 +333,6 @@ export class Networks {
     }
     await this.#namespaces.removeUnit(this.#plan, place);
     this.#notes.remove(note.index);
-  }
-
-  async #filterUnit({ namespace, address }: UnitPlace, forwards: readonly Forward[]): Promise<void> {
-    await this.#namespaces.filter(namespace, unitRules(this.#plan, address, forwards));
   }
 
   async #applyRules(): Promise<void> {

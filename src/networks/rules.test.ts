@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addressPlan, UNIT_INDEXES, unitPlace } from './address-plan.ts';
 import { gatewayRules, type HomeRules, machineRules } from './rules.ts';
-import { unitRules } from './unit-rules.ts';
+import { FILTER_FEATURES, type Forward, unitRules } from './unit-rules.ts';
 
 const PLAN = addressPlan('0a1b2c3d', '100.64.16.0');
 const NONE: HomeRules = {
@@ -19,6 +19,12 @@ function unit(index: number, tenant: string) {
   return { address, link, since: index, tenant, endpoints: [], local: [] };
 }
 
+/** Of the unit at 100.64.16.64. */
+function rulesOf(forwards: readonly Forward[], features = FILTER_FEATURES[0]): string {
+  if (features === undefined) throw new Error('no features');
+  return unitRules(PLAN, '100.64.16.64', forwards, features);
+}
+
 /** The lines of one chain, set or map, as it is to be in the end. */
 function part(rules: string, header: string): string[] {
   const table = rules.slice(rules.lastIndexOf('table ip '));
@@ -27,8 +33,7 @@ function part(rules: string, header: string): string[] {
 }
 
 it('replaces the tables of the machine and of units whole, in one transaction', () => {
-  const { address } = unitPlace(PLAN, 64);
-  for (const rules of [machineRules(PLAN, NONE), unitRules(PLAN, address, [])]) {
+  for (const rules of [machineRules(PLAN, NONE), rulesOf([])]) {
     const [first = '', second, third] = rules.split('\n');
     expect([second, third]).toEqual([`delete ${first}`, `${first} {`]);
   }
@@ -144,6 +149,7 @@ it('takes answers only from the direct links of units, and forwards nothing by t
   const rules = machineRules(PLAN, { ...NONE, uids: [7] });
   const input = part(rules, 'chain input');
   expect(input.filter((rule) => rule.endsWith(' accept') && !rule.startsWith('iifname "tnc-0a1b2c3d" '))).toEqual([
+    'iif "lo" accept',
     'iifname != "tnc-0a1b2c3d*" accept',
     'ct state established,related accept',
   ]);
@@ -152,17 +158,30 @@ it('takes answers only from the direct links of units, and forwards nothing by t
     'iifname "tnc-0a1b2c3d*" iifname != "tnc-0a1b2c3d" drop',
   ]);
   expect(unitPlace(PLAN, UNIT_INDEXES.to).direct).toBe('tnc-0a1b2c3deff');
-  const answers = part(unitRules(PLAN, '100.64.16.64', []), 'chain answers');
-  expect(answers.slice(1, -1).filter((rule) => !rule.includes('tcp flags & (syn | ack) != syn'))).toEqual([
+  const leaving = part(rulesOf([]), 'chain leaving');
+  expect(leaving.slice(1, -1).filter((rule) => !rule.includes('tcp flags & (syn | ack) != syn'))).toEqual([
     'oifname != "edge0" accept',
   ]);
-  expect(answers.at(-1)).toBe('reject with icmp type admin-prohibited');
+  expect(leaving.at(-1)).toBe('reject with icmp type admin-prohibited');
 });
 
 it('leads a unit to the loopback of the machine for what is forwarded only', () => {
   const forwards = [{ from: '127.0.0.1', standIn: '100.64.16.3', protocol: 'tcp', port: 5432 } as const];
-  const rules = unitRules(PLAN, '100.64.16.64', forwards);
+  const rules = rulesOf(forwards);
   expect(part(rules, 'chain output').at(-1)).toBe('ip daddr 127.0.0.1 tcp dport 5432 dnat to 100.64.16.3');
-  expect(part(rules, 'chain tracked_out')).toContain('ip daddr 127.0.0.1 tcp dport 5432 accept');
-  expect(part(unitRules(PLAN, '100.64.16.64', []), 'chain output')).toHaveLength(1);
+  expect(part(rules, 'chain leaving').slice(1, 3)).toEqual([
+    'oifname != "edge0" ip daddr 127.0.0.1 tcp dport 5432 accept',
+    'notrack',
+  ]);
+});
+
+it('has the kernel keep a table of connections in those units only that reach the loopback of the machine', () => {
+  const forwards = [{ from: '127.0.0.53', standIn: '100.64.16.3', protocol: 'udp', port: 53 } as const];
+  const needsTable = /\b(?:ct|nat|notrack|masquerade)\b/;
+  for (const features of FILTER_FEATURES) {
+    expect(rulesOf([], features)).not.toMatch(needsTable);
+    expect(rulesOf(forwards, features)).toMatch(needsTable);
+    expect(rulesOf(forwards, features).includes('ct count over')).toBe(features.counts);
+    expect(rulesOf([], features).includes('socket')).toBe(features.sockets);
+  }
 });

@@ -70,8 +70,8 @@ const AS_PLATFORM = 1;
 
 export const REFUSED = 'reject with icmp type admin-prohibited';
 
-/** In the gateway and in units, for what counts. */
-export const FLOWS_TABLE = 'tancho_flows';
+/** In the gateway, for what counts. */
+const FLOWS_TABLE = 'tancho_flows';
 /** Of one address: the kernel has one table of connections for the gateway and one for the machine, and whoever fills them stops all others. */
 export const MOST_FLOWS = 8_192;
 const NEW_FLOWS = 'over 500/second burst 4000 packets';
@@ -244,6 +244,8 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
     chain('arrival', ['type nat hook input priority 100', `iifname "${link}" ip daddr 127.0.0.0/8 snat to 127.0.0.1`]),
     chain('input', [
       'type filter hook input priority filter',
+      // The machine's own packets are the most, and a name costs more than a number.
+      'iif "lo" accept',
       `iifname != "${links}" accept`,
       'ct state established,related accept',
       `iifname "${link}" ip saddr . ip daddr . meta l4proto . th dport @local accept`,
@@ -257,6 +259,7 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
     ]),
     chain('output', [
       'type filter hook output priority filter',
+      'oif "lo" accept',
       `oifname "${links}" ct state new meta skuid != { ${home.uids.join(', ')} } ${REFUSED}`,
     ]),
   ]);

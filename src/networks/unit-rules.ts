@@ -1,11 +1,12 @@
 /**
  * Pure: the packet filter inside a unit's network. What listens on its loopback only is found by the platform, what it expects on the machine's
- * loopback is found by the unit, and its direct link to the machine is for answers only. The kernel keeps a table of connections for what is
- * translated so, in memory that no control group is charged for; everything else stays out of it.
+ * loopback is found by the unit, and its direct link to the machine is for answers only. Requests are translated packet by packet, so that the kernel
+ * keeps no table of connections for them, in memory that no control group is charged for, and no packet passes its hooks; only a unit that reaches
+ * the machine's loopback has such a table, and in it these connections only.
  */
 import { type AddressPlan, DIRECT_LINK, UNIT_LINK } from './address-plan.ts';
 import { chain, whole } from './nft-text.ts';
-import { FLOWS_TABLE, MOST_FLOWS, REFUSED, TABLE } from './rules.ts';
+import { MOST_FLOWS, REFUSED, TABLE } from './rules.ts';
 
 /** Connections to `from`, a loopback address, go to the machine's own loopback by way of `standIn`. */
 export interface Forward {
@@ -15,63 +16,75 @@ export interface Forward {
   readonly port: number;
 }
 
-const UNTRANSLATED_TABLE = 'tancho_untranslated';
+/** What kernels may lack. */
+interface FilterFeatures {
+  /** Looking for the socket of a packet: without it all requests go to the unit's loopback. */
+  readonly sockets: boolean;
+  /** Counting connections: without it those to the machine's loopback have no limit. */
+  readonly counts: boolean;
+}
 
+/** Best first. */
+export const FILTER_FEATURES: readonly FilterFeatures[] = [
+  { sockets: true, counts: true },
+  { sockets: false, counts: true },
+  { sockets: true, counts: false },
+  { sockets: false, counts: false },
+];
+
+const LOOPBACK = '127.0.0.0/8';
 /** What does not begin a connection. */
 const ANSWERS = 'tcp flags & (syn | ack) != syn';
 
-export function unitRules(plan: AddressPlan, address: string, forwards: readonly Forward[]): string {
-  const { machineAddress, directAddress } = plan;
-  const outward = forwards.map(
-    ({ from, standIn, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} dnat to ${standIn}`,
+export function unitRules(
+  { machineAddress, directAddress }: AddressPlan,
+  address: string,
+  forwards: readonly Forward[],
+  { sockets, counts }: FilterFeatures,
+): string {
+  const isForwarding = forwards.length > 0;
+  const standIns = [...new Set(forwards.map(({ standIn }) => standIn))].join(', ');
+  // A program may bind its socket to the direct link.
+  const forwarded = forwards.map(
+    ({ from, protocol, port }) => `oifname != "${DIRECT_LINK}" ip daddr ${from} ${protocol} dport ${port} accept`,
   );
-  const forwarded = forwards.map(({ from, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} accept`);
+  const request = `ip saddr { ${machineAddress}, ${directAddress} } ip daddr ${address} meta l4proto tcp`;
   return whole(TABLE, [
-    chain('tracked_in', ['type filter hook prerouting priority raw', `ip saddr != ${plan.standIns} notrack`]),
-    chain('tracked_out', [
-      'type filter hook output priority raw',
-      `ip saddr 127.0.0.0/8 ip daddr { ${machineAddress}, ${directAddress} } ${ANSWERS} accept`,
-      ...forwarded,
-      'notrack',
+    chain('arriving', [
+      'type filter hook prerouting priority raw',
+      ...(isForwarding ? [`ip saddr { ${standIns} } accept`, 'notrack'] : []),
+      // Whatever the value: only where there is a socket has it one. What listens on the unit's address, or on all, is found as it is.
+      ...(sockets ? [`${request} socket transparent { 0, 1 } accept`] : []),
+      `${request} ip daddr set 127.0.0.1`,
     ]),
-    chain('answers', [
-      'type filter hook output priority filter',
+    chain('leaving', [
+      'type filter hook output priority raw',
+      ...(isForwarding ? [...forwarded, 'notrack'] : []),
+      `ip saddr ${LOOPBACK} ip daddr { ${machineAddress}, ${directAddress} } ${ANSWERS} ip saddr set ${address}`,
       `oifname != "${DIRECT_LINK}" accept`,
       `ip daddr ${directAddress} ${ANSWERS} accept`,
       REFUSED,
     ]),
-    chain('prerouting', [
-      'type nat hook prerouting priority dstnat',
-      `ip saddr { ${machineAddress}, ${directAddress} } ip daddr ${address} dnat to 127.0.0.1`,
+    ...(isForwarding ? forwardChains(forwards, counts) : []),
+  ]);
+}
+
+function forwardChains(forwards: readonly Forward[], counts: boolean): string[] {
+  const limited = chain('limited', [
+    'type filter hook output priority filter',
+    `ct state new ct count over ${MOST_FLOWS} ${REFUSED}`,
+  ]);
+  return [
+    chain('output', [
+      'type nat hook output priority -100',
+      ...forwards.map(
+        ({ from, standIn, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} dnat to ${standIn}`,
+      ),
     ]),
-    chain('output', ['type nat hook output priority -100', ...outward]),
     chain('postrouting', [
       'type nat hook postrouting priority srcnat',
-      `oifname "${UNIT_LINK}" ip saddr 127.0.0.0/8 masquerade`,
+      `oifname "${UNIT_LINK}" ip saddr ${LOOPBACK} masquerade`,
     ]),
-  ]);
-}
-
-/**
- * What listens on the address of its unit, or on all, is found without translation, which every packet would cost. A table of its own, for kernels
- * that look for no sockets do without it.
- */
-export function untranslatedRules({ machineAddress, directAddress }: AddressPlan): string {
-  return whole(UNTRANSLATED_TABLE, [
-    chain('prerouting', [
-      'type filter hook prerouting priority raw - 1',
-      // Whatever the value: only where there is a socket has it one.
-      `ip saddr { ${machineAddress}, ${directAddress} } socket transparent { 0, 1 } notrack`,
-    ]),
-  ]);
-}
-
-/** How much of what is translated a unit may have open. A table of its own, for kernels that cannot count so do without it. */
-export function unitFlowRules(): string {
-  return whole(FLOWS_TABLE, [
-    chain('output', [
-      'type filter hook output priority filter - 1',
-      `ct state new ct count over ${MOST_FLOWS} ${REFUSED}`,
-    ]),
-  ]);
+    ...(counts ? [limited] : []),
+  ];
 }
