@@ -5,7 +5,7 @@ import type { PushTimes } from '../pushing.ts';
 
 const PUSHES = 6;
 const ROUNDS = 8;
-const SECONDS = 3;
+const SECONDS = 2;
 /** Until what is called often has been compiled on both sides: a colder server is slower by more than what is looked for. */
 const WARM_SECONDS = 6;
 const MOST_MS = 240_000;
@@ -16,6 +16,8 @@ interface Side {
   readonly servers: Apart[];
   readonly pushes: PushTimes[];
   readonly loads: Loaded[];
+  /** On a machine with a firewall of its own. */
+  readonly guarded: Loaded[];
 }
 
 export const networks: Measure = {
@@ -45,12 +47,16 @@ export const networks: Measure = {
     await bench.rounds(ROUNDS, (round) =>
       each(round, async ({ loads }, server) => loads.push(await server.load(SECONDS))),
     );
+    await each(0, (_, server) => server.addFirewall());
+    await bench.rounds(ROUNDS, (round) =>
+      each(round, async ({ guarded }, server) => guarded.push(await server.load(SECONDS))),
+    );
     publish(bench, own, shared);
   },
 };
 
 function noSide(): Side {
-  return { servers: [], pushes: [], loads: [] };
+  return { servers: [], pushes: [], loads: [], guarded: [] };
 }
 
 function publish(bench: Bench, own: Side, shared: Side): void {
@@ -58,9 +64,10 @@ function publish(bench: Bench, own: Side, shared: Side): void {
     bench.publish({ what, unit, samples: of(own), floor: { what: SHARED, samples: of(shared) } });
   row('push to the first answer, networks of their own', 'ms', ({ pushes }) => pushes.map((push) => push.answeredMs));
   row('push until git has returned', 'ms', ({ pushes }) => pushes.map((push) => push.returnedMs));
+  const edgeMs = (of: Loaded): number => (of.edgeMs * 1_000) / of.load.count;
   row('100 B through the edge', 'req/s', ({ loads }) => loads.map(({ load }) => load.perSecond));
   row('100 B through the edge: p99', 'ms', ({ loads }) => loads.map(({ load }) => load.p99Ms));
-  row('processor time of the edge for 1,000 requests', 'ms', ({ loads }) =>
-    loads.map(({ edgeMs, load }) => (edgeMs * 1_000) / load.count),
-  );
+  row('processor time of the edge for 1,000 requests', 'ms', ({ loads }) => loads.map(edgeMs));
+  row('beside a firewall of the machine: 100 B', 'req/s', ({ guarded }) => guarded.map(({ load }) => load.perSecond));
+  row('beside a firewall of the machine: edge for 1,000', 'ms', ({ guarded }) => guarded.map(edgeMs));
 }

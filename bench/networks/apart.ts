@@ -10,7 +10,10 @@ const SIDE = fileURLToPath(new URL(`./side${import.meta.url.slice(-3)}`, import.
 const UNSHARE = ['--net', '--mount', '--propagation', 'private'];
 
 export type Question =
-  { readonly ask: 'networks' } | { readonly ask: 'push' } | { readonly ask: 'load'; readonly seconds: number };
+  | { readonly ask: 'networks' }
+  | { readonly ask: 'push' }
+  | { readonly ask: 'firewall' }
+  | { readonly ask: 'load'; readonly seconds: number };
 
 export interface Loaded {
   readonly load: LoadResult;
@@ -18,7 +21,7 @@ export interface Loaded {
   readonly edgeMs: number;
 }
 
-export type Answer = { readonly own: boolean } | { readonly push: PushTimes } | Loaded;
+export type Answer = { readonly own: boolean } | { readonly push: PushTimes } | { readonly firewall: true } | Loaded;
 
 /** A server in namespaces of its own, as root; its loopback and packet filter are nobody else's. */
 export class Apart {
@@ -54,6 +57,11 @@ export class Apart {
 
   async push(): Promise<PushTimes> {
     return (await this.#asked<{ push: PushTimes }>({ ask: 'push' })).push;
+  }
+
+  /** From then on its machine has one, as most do. */
+  async addFirewall(): Promise<void> {
+    await this.#asked({ ask: 'firewall' });
   }
 
   load(seconds: number): Promise<Loaded> {

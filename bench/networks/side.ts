@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { edgePid } from '../../test/support/world.ts';
 import { Bench } from '../bench.ts';
 import { load } from '../http-load.ts';
+import { runTool } from '../../src/lib/tools/run-tool.ts';
 import { cpuMs, family } from '../process-use.ts';
 import { Pusher } from '../pushing.ts';
 import { PLAIN_APP } from '../sample-apps.ts';
@@ -14,6 +15,19 @@ import type { Answer, Question } from './apart.ts';
 
 const APP = 'target';
 const CONNECTIONS = 32;
+/** Of a machine on which some other program has one: it knows connections, and translates. */
+const FIREWALL = `table ip firewall {
+  chain input {
+    type filter hook input priority filter; policy drop
+    ct state established,related accept
+    iifname "lo" accept
+  }
+  chain postrouting {
+    type nat hook postrouting priority srcnat
+    ip saddr 172.17.0.0/16 masquerade
+  }
+}
+`;
 
 const run = promisify(execFile);
 const bench = new Bench(
@@ -49,6 +63,10 @@ async function serve(network: string): Promise<(question: Question) => Promise<A
       // Git sends nothing of what is there already.
       await work.commit('nothing changed');
       return { push: await pusher.push(work, APP, 'ssh') };
+    }
+    if (question.ask === 'firewall') {
+      await runTool(['nft', '-f', '-'], FIREWALL);
+      return { firewall: true };
     }
     const before = await ms();
     const head = ['GET /100 HTTP/1.1', `Host: ${APP}.localhost`];
