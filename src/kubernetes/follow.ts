@@ -65,16 +65,18 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   let trouble: string | null = 'it has not answered yet';
   const { signal } = stop;
 
+  /** Apart from the watch, which would keep what was listed for as long as it lasts. */
+  async function listAll(): Promise<string> {
+    const listing = await client.list(kind, where, { signal, kept, ...(turn !== undefined && { turn }) });
+    known.replace(listing.items);
+    trouble = null;
+    resolveSynced();
+    resolveTried();
+    return listing.resourceVersion;
+  }
+
   async function onePass(from: string | null): Promise<string | null> {
-    let version = from;
-    if (version === null) {
-      const listing = await client.list(kind, where, { signal, kept, ...(turn !== undefined && { turn }) });
-      known.replace(listing.items);
-      version = listing.resourceVersion;
-      trouble = null;
-      resolveSynced();
-      resolveTried();
-    }
+    const version = from ?? (await listAll());
     known.version = version;
     const onOpen = (): void => void (trouble = null);
     const watch = { signal, onOpen, ...(options.stallMs !== undefined && { stallMs: options.stallMs }) };

@@ -121,13 +121,15 @@ export interface PodStatus {
   readonly reason?: string;
   readonly message?: string;
   readonly conditions?: readonly Condition[];
-  readonly containerStatuses?: readonly {
-    readonly name: string;
-    readonly ready: boolean;
-    readonly restartCount: number;
-    readonly state?: ContainerState;
-    readonly lastState?: ContainerState;
-  }[];
+  readonly containerStatuses?: readonly ContainerStatus[];
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
 }
 
 export interface Pod extends KubernetesObject {

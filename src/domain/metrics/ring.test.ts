@@ -30,3 +30,25 @@ it('leaves out steps of which nothing is known, and takes the last word of a ste
     { atMs: at(3), values: { busy: 6 } },
   ]);
 });
+
+it('has the last word of each of the newest steps, in whatever order they came and whatever is missing', () => {
+  const puts = fc.array(fc.tuple(fc.integer({ min: 1, max: 24 }), fc.nat(9)), { maxLength: 24 });
+  fc.assert(
+    fc.property(puts, (all) => {
+      const ring = new Ring(['busy'], SHAPE);
+      const known = new Map<number, number>();
+      let newest = 0;
+      for (const [step, busy] of all) {
+        ring.put(at(step), { busy });
+        if (step > newest - SHAPE.slots) known.set(step, busy);
+        newest = Math.max(newest, step);
+      }
+      const last = Array.from({ length: SHAPE.slots }, (_, index) => newest - SHAPE.slots + 1 + index);
+      const wanted = last.flatMap((step) => {
+        const busy = known.get(step);
+        return busy === undefined ? [] : [{ atMs: at(step), values: { busy } }];
+      });
+      expect(ring.read(0, at(24))).toEqual(wanted);
+    }),
+  );
+});

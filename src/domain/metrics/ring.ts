@@ -13,24 +13,39 @@ export class Ring<F extends string> {
   readonly #slots: number;
   /** By field. One number where it has always been that, as most are of apps that do little. */
   readonly #columns: (Float32Array | number | null)[];
-  /** Which step a slot holds; 0 for none. Steps are of seconds at least, so they have room. */
-  readonly #steps: Uint32Array;
+  #newest = 0;
+  /** Whether the step that a slot is for is known, a bit for each: which step that is follows from the newest. */
+  readonly #known: Uint8Array;
 
   constructor(fields: readonly F[], shape: { readonly stepMs: number; readonly slots: number }) {
     this.#fields = fields;
     this.stepMs = shape.stepMs;
     this.#slots = shape.slots;
     this.#columns = fields.map(() => null);
-    this.#steps = new Uint32Array(shape.slots);
+    this.#known = new Uint8Array(Math.ceil(shape.slots / 8));
   }
 
   /** What is put into the same step later replaces what was there. Older than the ring is long: nothing happens. */
   put(atMs: number, row: MetricRow<F>): void {
     const step = Math.floor(atMs / this.stepMs);
     const slot = step % this.#slots;
-    if ((this.#steps[slot] ?? 0) > step) return;
-    this.#steps[slot] = step;
+    if (step <= this.#newest - this.#slots) return;
+    for (let left = Math.max(this.#newest, step - this.#slots) + 1; left < step; left += 1) this.#note(left, 0);
+    this.#newest = Math.max(this.#newest, step);
+    this.#note(step, 1);
     for (const [at, field] of this.#fields.entries()) this.#putValue(at, slot, Math.fround(row[field]));
+  }
+
+  #note(step: number, known: 0 | 1): void {
+    const slot = step % this.#slots;
+    const [at, bit] = [slot >> 3, 1 << (slot & 7)];
+    const others = (this.#known[at] ?? 0) & ~bit;
+    this.#known[at] = known === 1 ? others | bit : others;
+  }
+
+  #isKnown(step: number): boolean {
+    const slot = step % this.#slots;
+    return ((this.#known[slot >> 3] ?? 0) & (1 << (slot & 7))) !== 0;
   }
 
   #putValue(at: number, slot: number, value: number): void {
@@ -42,12 +57,11 @@ export class Ring<F extends string> {
 
   /** From `fromMs` to `toMs`, oldest first; steps of which nothing is known are left out. */
   read(fromMs: number, toMs: number): Point<F>[] {
-    const last = Math.floor(toMs / this.stepMs);
-    const first = Math.max(Math.floor(fromMs / this.stepMs), last - this.#slots + 1, 1);
+    const last = Math.min(Math.floor(toMs / this.stepMs), this.#newest);
+    const first = Math.max(Math.floor(fromMs / this.stepMs), this.#newest - this.#slots + 1, 1);
     const points: Point<F>[] = [];
     for (let step = first; step <= last; step += 1) {
-      const slot = step % this.#slots;
-      if (this.#steps[slot] === step) points.push({ atMs: step * this.stepMs, values: this.#row(slot) });
+      if (this.#isKnown(step)) points.push({ atMs: step * this.stepMs, values: this.#row(step % this.#slots) });
     }
     return points;
   }

@@ -1,5 +1,12 @@
 /** Pure: what is remembered of the objects that are known at all times, of which there may be many thousands: what somebody here looks at. */
-import type { Condition, ContainerState, Deployment, Metadata, Pod } from '../../../kubernetes/objects.ts';
+import type {
+  Condition,
+  ContainerState,
+  ContainerStatus,
+  Deployment,
+  Metadata,
+  Pod,
+} from '../../../kubernetes/objects.ts';
 import { CONTAINER } from './desired.ts';
 import { ANNOTATIONS, LABELS } from './labels.ts';
 
@@ -9,6 +16,8 @@ const TELLING = new Set(['Ready', 'PodScheduled']);
 const NO_CONTAINERS: Pod['spec']['containers'] = [];
 const NOTHING: Readonly<Record<string, string>> = {};
 const RUNNING: ContainerState = { running: {} };
+const SERVES: ContainerStatus = { name: CONTAINER, ready: true, restartCount: 0, state: RUNNING };
+const BEGINS: ContainerStatus = { ...SERVES, ready: false };
 const PLAIN = new Map<string, Condition>();
 
 export function keptPod({ metadata, spec, status }: Pod): Pod {
@@ -22,15 +31,7 @@ export function keptPod({ metadata, spec, status }: Pod): Pod {
         ...(status.podIP !== undefined && { podIP: status.podIP }),
         ...(status.message !== undefined && { message: status.message }),
         conditions: (status.conditions ?? []).filter(({ type }) => TELLING.has(type)).map(keptCondition),
-        ...(own !== undefined && {
-          containerStatuses: [
-            {
-              ...{ name: own.name, ready: own.ready, restartCount: own.restartCount },
-              ...(own.state !== undefined && { state: own.state.running === undefined ? own.state : RUNNING }),
-              ...(own.lastState?.terminated !== undefined && { lastState: own.lastState }),
-            },
-          ],
-        }),
+        ...(own !== undefined && { containerStatuses: [keptStatus(own)] }),
       },
     }),
   };
@@ -47,6 +48,16 @@ export function keptDeployment({ metadata, spec }: Deployment): Deployment {
       ...{ replicas: spec.replicas, selector: {} },
       template: { metadata: {}, spec: { containers: ports } },
     },
+  };
+}
+
+function keptStatus({ name, ready, restartCount, state, lastState }: ContainerStatus): ContainerStatus {
+  if (restartCount === 0 && state?.running !== undefined && lastState?.terminated === undefined)
+    return ready ? SERVES : BEGINS;
+  return {
+    ...{ name, ready, restartCount },
+    ...(state !== undefined && { state: state.running === undefined ? state : RUNNING }),
+    ...(lastState?.terminated !== undefined && { lastState }),
   };
 }
 
