@@ -10,6 +10,8 @@ const MOST_OF_KEY = 16;
 /** Of the filter, for each text: a hundredth of what it lets pass is no beginning. */
 const FILTER_PER_TEXT = 64;
 const SMALLEST_FILTER = 1_024;
+/** So many are found sooner one by one. */
+const FEW = 400;
 
 export class Occurrences {
   readonly #byKey: ReadonlyMap<string, readonly string[]>;
@@ -18,8 +20,9 @@ export class Occurrences {
   readonly #filter: Uint8Array;
 
   /** `texts`: the longest first. */
-  constructor(texts: readonly string[]) {
-    const isIndexed = ({ length }: string): boolean => length >= KEY_LENGTH && length <= LONGEST_INDEXED;
+  constructor(texts: readonly string[], few = FEW) {
+    const areMany = texts.length > few;
+    const isIndexed = ({ length }: string): boolean => areMany && length >= KEY_LENGTH && length <= LONGEST_INDEXED;
     const groups = Map.groupBy(texts.filter(isIndexed), (text) => text.slice(0, KEY_LENGTH));
     const crowded = [...groups].filter(([, group]) => group.length > MOST_OF_KEY);
     for (const [key] of crowded) groups.delete(key);
@@ -32,7 +35,7 @@ export class Occurrences {
     for (const key of groups.keys()) this.#filter[this.#hash(key, 0)] = 1;
   }
 
-  /** All of them, unless one lies within another; of a long text that overlaps itself, each that begins behind the one before. */
+  /** All of them, unless one lies within another; of one that is not in the index, and overlaps itself, each that begins behind the one before. */
   in(text: string): Range[] {
     const found = this.#indexedIn(text);
     for (const one of this.#apart) {
