@@ -20,6 +20,8 @@ export interface OpenLoadResult {
   readonly seconds: number;
   /** Milliseconds from when the request should have left. */
   readonly latencyMs: { readonly median: number; readonly p99: number; readonly longest: number };
+  /** Of each that was answered, the shortest first. */
+  readonly latenciesMs: readonly number[];
 }
 
 const TICK_MS = 5;
@@ -93,6 +95,7 @@ export function startOpenLoad(
         failures,
         seconds,
         latencyMs: { median: at(0.5), p99: at(0.99), longest: at(1) },
+        latenciesMs: latencies,
       };
     },
   };
