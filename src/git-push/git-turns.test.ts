@@ -58,6 +58,19 @@ describe('turns of git requests', () => {
     await turns.begin({ caller: ALICE, ...FETCH });
   });
 
+  it('refuse nobody who has waited, while there is a place at all', async () => {
+    const turns = new GitTurns();
+    const fetches = [ALICE, EVE, ...['a', 'b', 'c', 'd'].map((name) => user(`${name}@example.com`))];
+    const begin = (caller: Caller) => turns.begin({ caller, ...FETCH });
+    for (const caller of fetches) await Promise.all(Array.from({ length: 2 }, () => begin(caller)));
+    const more = [];
+    for (let n = 2; n < AT_ONCE.fetches; n += 1) more.push(await begin(ALICE));
+    const waiting = Promise.all([begin(ALICE), begin(ALICE)]);
+    for (let n = 0; n < 16; n += 1) await begin(user(`u${n}@example.com`));
+    for (const end of more.slice(0, 2)) end();
+    expect(await waiting).toHaveLength(2);
+  });
+
   it('refuse what is too much for the machine', async () => {
     const turns = new GitTurns();
     const ends = await Promise.all(

@@ -12,6 +12,11 @@ interface GitTurnRequest {
   readonly service: GitServiceName;
 }
 
+interface Turn {
+  readonly leave: () => void;
+  readonly hasWaited: boolean;
+}
+
 const MOST = 64;
 /** Beyond half of all, one may have so many, so that a few who take all they can get leave places for others. */
 const FEW = 2;
@@ -26,10 +31,11 @@ export class GitTurns {
   /** Resolves to what ends the turn. Throws `too_many_requests`, `unavailable`. */
   async begin(request: GitTurnRequest): Promise<() => void> {
     const isPush = request.service === 'git-receive-pack';
-    const leave = isPush ? this.#pushes.take(request.caller) : await this.#fetch(request.caller);
     const key = countedFor(request.caller);
+    const { leave, hasWaited } = isPush ? this.#push(request.caller) : await this.#fetch(key);
     const own = key === null ? 0 : this.#ofCallers.of(key);
-    const isRefused = this.#underWay >= MOST / 2 && own >= FEW;
+    // Who has waited takes the place of another one of the same caller.
+    const isRefused = !hasWaited && this.#underWay >= MOST / 2 && own >= FEW;
     if (isRefused || this.#underWay >= MOST) {
       leave();
       throw isRefused ? tooManyAtOnce('git requests') : tooManyInAll();
@@ -43,12 +49,17 @@ export class GitTurns {
     });
   }
 
-  async #fetch(caller: Caller): Promise<() => void> {
-    const key = countedFor(caller);
-    if (key === null) return () => {};
-    const turn = this.#fetches.begin(key) ?? this.#fetches.wait(key);
+  #push(caller: Caller): Turn {
+    return { leave: this.#pushes.take(caller), hasWaited: false };
+  }
+
+  async #fetch(key: string | null): Promise<Turn> {
+    if (key === null) return { leave: () => {}, hasWaited: false };
+    const now = this.#fetches.begin(key);
+    if (now !== null) return { leave: now, hasWaited: false };
+    const turn = this.#fetches.wait(key);
     if (turn === null) throw tooManyAtOnce('git requests');
-    return turn;
+    return { leave: await turn, hasWaited: true };
   }
 }
 

@@ -138,14 +138,18 @@ it('make room when the reserve is touched: the one that holds most, unless none 
 it('stay where a build or a command takes the room: the one that holds most is ended, and whoever waits for it learns why', async () => {
   const diskWriters = new DiskWriters();
   const disk = { free: 100, shop: 300, blog: 300, directories: { '/small': 130, '/one': 100, '/other': 100 } };
-  const sizes = await watch(disk, [], [], { diskWriters });
+  const sizes = await watch(disk, [], [], { diskWriters, writersMs: 0 });
   const { signal } = new AbortController();
   const until = (ending: AbortSignal) =>
     new Promise<string>((resolve) =>
       ending.addEventListener('abort', () => resolve('ended like this'), { once: true }),
     );
-  const small = diskWriters.during({ app: 'shop', what: 'command', directories: ['/small'] }, signal, until);
-  const large = { app: 'blog', what: 'build', directories: ['/one', '/other'] } as const;
+  const small = diskWriters.during(
+    { app: 'shop', what: 'command', directories: async () => ['/small'] },
+    signal,
+    until,
+  );
+  const large = { app: 'blog', what: 'build', directories: async () => ['/one', '/other'] } as const;
   const ended = diskWriters.during(large, signal, async (ending) => {
     throw new Error(await until(ending));
   });

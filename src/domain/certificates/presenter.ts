@@ -30,8 +30,8 @@ interface ChallengeChange {
 
 /** For other controls to answer a challenge, too; who does not is logged. */
 const PEERS_MS = 10_000;
-/** Characters of all certificates and keys: a router takes a set as a whole, and each of its processes keeps it. */
-const MAX_SET = 32 * 1024 * 1024;
+/** Characters of certificates and keys that tenants have uploaded: a router takes a set as a whole, up to twice as much, and each of its processes keeps it. */
+const MOST_OF_TENANTS = 32 * 1024 * 1024;
 
 export class Presenter {
   readonly #deps: PresenterDeps;
@@ -158,11 +158,11 @@ export class Presenter {
   }
 }
 
-/** The largest of those that tenants have uploaded, where all together are more than a set may be. */
+/** The largest of those that tenants have uploaded, where these are more than a set has room for. */
 function beyondRoom(records: readonly CertificateRecord[]): CertificateRecord[] {
   const sizeOf = ({ chain, key }: CertificateRecord): number => chain.length + key.length;
-  let excess = records.reduce((sum, one) => sum + sizeOf(one), -MAX_SET);
   const tenants = records.filter(({ source, app }) => source === 'upload' && app !== '');
+  let excess = tenants.reduce((sum, one) => sum + sizeOf(one), -MOST_OF_TENANTS);
   const left: CertificateRecord[] = [];
   for (const one of tenants.sort((a, b) => sizeOf(b) - sizeOf(a))) {
     if (excess <= 0) break;

@@ -4,16 +4,18 @@
  */
 import { Failure } from '../failure.ts';
 
-interface DiskWriter {
+export interface DiskWriter {
   readonly app: string;
   readonly what: 'build' | 'command';
-  /** All that it writes to is in these. */
-  readonly directories: readonly string[];
+  /** All that it has written by itself is in these; what was there before is not. */
+  directories(): Promise<readonly string[]>;
 }
 
 interface RunningWriter extends DiskWriter {
   /** `reason`: for people, one sentence. */
   end(reason: string): void;
+  /** How long ago that was called; null: not yet. It stays until what it has written is removed. */
+  endedMs(): number | null;
 }
 
 const HINT = 'Ask the operator to make room (tancho server disk shows who holds what), then try again.';
@@ -25,11 +27,18 @@ export class DiskWriters {
     return [...this.#running];
   }
 
-  /** `work` is to end when its signal fires. Throws Failure `disk_low` where it was ended to make room. */
+  /** `work` is to end when its signal fires, and to remove what it has written. Throws Failure `disk_low` where it was ended to make room. */
   async during<T>(writer: DiskWriter, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
-    const end = (reason: string): void => stop.abort(new Failure('disk_low', reason, { hint: HINT }));
-    const running = { ...writer, end };
+    let endedAt: number | null = null;
+    const running: RunningWriter = {
+      ...writer,
+      end(reason) {
+        endedAt ??= performance.now();
+        stop.abort(new Failure('disk_low', reason, { hint: HINT }));
+      },
+      endedMs: () => (endedAt === null ? null : performance.now() - endedAt),
+    };
     this.#running.add(running);
     try {
       return await work(AbortSignal.any([signal, stop.signal]));

@@ -31,11 +31,14 @@ interface UnitSizesDeps extends HeldOutputDeps {
   readonly logger: Logger;
   /** How long ends of units are waited for; absent: 30,000. */
   readonly endMs?: number;
+  /** Between two counts of what builds and commands have written, while the disk is low; absent: 2,000. */
+  readonly writersMs?: number;
 }
 
 const PACE = { everyMs: 30_000, rest: 1, longestRestMs: 2_000 };
 const COUNT_WHEN_LOW_MS = 10_000;
 const LOOK_WHEN_LOW_MS = 500;
+const WRITERS_MS = 2_000;
 /** To end who holds less than this part of the reserve would help nobody. */
 const WORTH_ENDING = 1 / 4;
 /** Whoever is so much above the limit when it is seen takes as much again while it is asked to end. */
@@ -59,6 +62,8 @@ export class UnitSizes {
   #sizes = new Map<string, Room>();
   readonly #schedule = new CountSchedule(PACE);
   #isDiskLow = false;
+  /** When builds and commands are counted again at the earliest. */
+  #writersAt = 0;
   readonly #heldOutput: HeldOutput;
   #stop: (() => Promise<void>) | null = null;
 
@@ -169,18 +174,20 @@ export class UnitSizes {
     );
   }
 
-  /** The build or command that holds most, unless none holds much. Whether there was one; its directories are being removed then. */
+  /** The build or command that has written most, unless none has written much. False: room is to be made by others. */
   async #endWriter({ of: kind, reserve }: Shortage): Promise<boolean> {
     const { diskWriters, survey, journal } = this.#deps;
-    const running = diskWriters.list();
+    const all = diskWriters.list();
+    if (all.some((one) => (one.endedMs() ?? Infinity) < END_MS)) return true;
+    const running = all.filter((one) => one.endedMs() === null);
     if (running.length === 0) return false;
+    // Units are ended when it is known that none of these is to be.
+    if (performance.now() < this.#writersAt) return true;
+    const places = await Promise.all(running.map((one) => one.directories()));
     const sizes = new Map<string, number>();
-    for await (const { id, held } of survey.directories(
-      running.flatMap(({ directories }) => directories),
-      kind,
-    ))
-      sizes.set(id, held);
-    const held = running.map(({ directories }) => directories.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0));
+    for await (const { id, held } of survey.directories(places.flat(), kind)) sizes.set(id, held);
+    this.#writersAt = performance.now() + (this.#deps.writersMs ?? WRITERS_MS);
+    const held = places.map((paths) => paths.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0));
     const most = Math.max(...held);
     const writer = running[held.indexOf(most)];
     if (writer === undefined || most < reserve * WORTH_ENDING) return false;

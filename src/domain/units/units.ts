@@ -183,7 +183,12 @@ export class Units {
       const { store, provisioner } = this.#deps;
       const known = await store.unit(id);
       if (known === null || known.state === 'stopped' || this.#isUnwanted(id)) return null;
-      if (provisioner.of(id).supports.restarts === 'platform') await provisioner.stop(id, FAILED_GRACE_MS, true);
+      if (provisioner.of(id).supports.restarts === 'platform') {
+        // While this process is away the next start is by who asks for no health check.
+        const release = await store.release(known.app, known.release);
+        const isToComeBack = release !== null && healthCheckOf(release, known.process) === null;
+        await provisioner.stop(id, FAILED_GRACE_MS, isToComeBack);
+      }
       return store.transact(async (tx) => {
         const unit = await tx.unit(id);
         if (unit === null || unit.state === 'stopped') return null;

@@ -5,7 +5,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest, UnusedBounds } from '../../../domain/deploys/builder.ts';
-import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
+import { type DiskWriter, DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -138,6 +138,16 @@ class PlatformBuilder implements Builder {
     return new Set(opened.flatMap((artifact) => artifact?.manifest.binds ?? []));
   }
 
+  /** What the cache has of builds before is not of this one. */
+  #writer({ app, deployId }: BuildRequest, artifact: string): DiskWriter {
+    const { cache, layers } = this.#context;
+    const directories = async (): Promise<string[]> => [
+      ...[artifact, join(cache, app, `build-${deployId}`)],
+      ...(await layers.unfinished(app)),
+    ];
+    return { app, what: 'build', directories };
+  }
+
   async #build(request: BuildRequest, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
     const { artifacts, layers, cache, sandbox } = this.#context;
     const place = await artifacts.begin(request.app, request.deployId);
@@ -148,9 +158,11 @@ class PlatformBuilder implements Builder {
       await rm(join(own, REMOVED), { force: true });
       await writeFile(join(own, USED), '');
       const { buildSlug } = await import('./build.ts');
-      const writer = { app: request.app, what: 'build', directories: [own, place.directory] } as const;
-      const artifact = await this.#writers.during(writer, signal, (ending) =>
-        buildSlug(this.#context, request, place, output, ending),
+      const artifact = await this.#writers.during(this.#writer(request, place.directory), signal, (ending) =>
+        buildSlug(this.#context, request, place, output, ending).catch(async (error: unknown) => {
+          await artifacts.remove(place.id);
+          throw error;
+        }),
       );
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
         layers.prune(request.app, await this.#binds(request.app)),

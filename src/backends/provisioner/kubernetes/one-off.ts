@@ -202,10 +202,11 @@ class OneOff {
       try {
         const options = { since: position.since, follow: true, signal, onPart: () => position.rewind() };
         for await (const lines of podLog(this.#deps.client, pod, options)) {
-          triesLeft = LAST_TRIES;
           for (const line of lines) {
             const one = position.take(line);
-            if (one !== null) await output(Buffer.from(`${one.text}\n`));
+            if (one === null) continue;
+            triesLeft = LAST_TRIES;
+            await output(Buffer.from(`${one.text}\n`));
           }
         }
         return;
@@ -216,7 +217,7 @@ class OneOff {
         if (signal.aborted || !isPassing(error) || isLost) throw error;
       }
       if ((await this.#podWhen(isOver, PAUSE_MS, signal)) === null) continue;
-      if (triesLeft < LAST_TRIES) await delay(PAUSE_MS, undefined, { signal });
+      await delay(PAUSE_MS, undefined, { signal });
       triesLeft -= 1;
     }
     await output(Buffer.from('[the node does not give the rest of the output]\n'));

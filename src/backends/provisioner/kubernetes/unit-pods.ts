@@ -1,4 +1,5 @@
 /** Which pod runs which unit, and when a unit has died. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../lib/logger.ts';
 import type { KubernetesClient } from '../../../kubernetes/client.ts';
 import { KINDS } from '../../../kubernetes/kinds.ts';
@@ -23,6 +24,8 @@ const HELD_MS = 10_000;
 const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
 const LOST = { ...UNKNOWN_END, isLost: true } as const;
 const NOTHING: Pick<Deployment, 'metadata'> = { metadata: { name: '' } };
+/** Until it is asked again about a unit that no group has. */
+const UNFOLLOWED_MS = 100;
 /** Ends of one unit that are reported one by one. */
 const MAX_REPORTED = 20;
 
@@ -159,10 +162,12 @@ export class UnitPods {
     return this.#views.get(this.#groups.get(id)?.namespace ?? '') ?? null;
   }
 
-  /** Resolves with the next change of what the unit is part of, and when the signal fires; at once where nothing is followed. */
+  /** Resolves with the next change of what the unit is part of, and when the signal fires; soon where nothing is followed, for who asks again is to hold up nobody. */
   async changed(id: string, signal: AbortSignal): Promise<void> {
     const group = this.#groups.get(id);
-    await this.viewOf(id)?.changed(group?.name ?? '', signal);
+    const view = this.viewOf(id);
+    if (view === null) return delay(UNFOLLOWED_MS, undefined, { signal }).catch(() => undefined);
+    await view.changed(group?.name ?? '', signal);
   }
 
   /** The one that runs it now; null: none yet, or none any more. */

@@ -72,6 +72,14 @@ export class CacheLayers {
     await removeTree(join(this.#directory(app), layer.key));
   }
 
+  /** Where trees are being made. */
+  async unfinished(app: string): Promise<string[]> {
+    const keys = await readdir(this.#directory(app)).catch(() => []);
+    const paths = keys.map((key) => join(this.#directory(app), key));
+    const ready = await Promise.all(paths.map((path) => isThere(join(path, 'ready'))));
+    return paths.filter((_, at) => ready[at] === false);
+  }
+
   /** Remembers that it was used now; prune() keeps the latest. */
   async touch(app: string, layer: Layer): Promise<void> {
     const now = new Date();
