@@ -2,7 +2,7 @@
  * Blobs of images that builds begin with, kept by digest for the next build. What is in there is what its digest says, for it was compared
  * when it came and nobody else can write there.
  */
-import { link, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
@@ -20,10 +20,18 @@ export class BlobCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Puts the blob to `path`; `fetch` writes it to a file when it is not here, and throws when that is not what the digest says. */
-  async put(digest: string, path: string, fetch: (file: string) => Promise<void>): Promise<'kept' | 'fetched'> {
+  /**
+   * Puts the blob to `path`; `fetch` writes it to a file when it is not here, and throws when that is not what the digest says. The signal ends
+   * waiting for another one that fetches it.
+   */
+  async put(
+    digest: string,
+    path: string,
+    fetch: (file: string) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<'kept' | 'fetched'> {
     const own = join(this.#directory, digest.replace(/^sha256:/, ''));
-    return this.#queue.run(digest, async () => {
+    const once = async (): Promise<'kept' | 'fetched'> => {
       if (await linked(own, path)) {
         const now = new Date();
         await utimes(own, now, now);
@@ -33,13 +41,16 @@ export class BlobCache {
       const fresh = join(this.#directory, `${NEW}${randomHex(12)}`);
       try {
         await fetch(fresh);
+        // Before its name says that it is whole: after a power cut it would be empty.
+        await synced(fresh);
         await rename(fresh, own);
       } finally {
         await rm(fresh, { force: true });
       }
       await link(own, path);
       return 'fetched';
-    });
+    };
+    return this.#queue.run(digest, once, signal);
   }
 
   /** Removes those that were used least recently while there are more bytes than may be. */
@@ -59,6 +70,15 @@ export class BlobCache {
       await rm(path, { force: true });
       sum -= bytes;
     }
+  }
+}
+
+async function synced(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -186,8 +186,11 @@ it('blobs that were not used for longest go when there are too many bytes', asyn
   const directory = join(slugs, 'blobs');
   const cache = new BlobCache(directory, 2_500);
   const put = (name: string): Promise<string> =>
-    cache.put(`sha256:${name}`, join(slugs, `${name}-${Math.random()}`), async (file) =>
-      writeFileSync(file, Buffer.alloc(1_000)),
+    cache.put(
+      `sha256:${name}`,
+      join(slugs, `${name}-${Math.random()}`),
+      async (file) => writeFileSync(file, Buffer.alloc(1_000)),
+      NEVER,
     );
   for (const name of ['a', 'b']) expect(await put(name)).toBe('fetched');
   const long = new Date(Date.now() - 60_000);
@@ -197,4 +200,23 @@ it('blobs that were not used for longest go when there are too many bytes', asyn
   expect(await put('c')).toBe('fetched');
   await cache.prune();
   expect(readdirSync(directory).sort()).toEqual(['a', 'c']);
+});
+
+it('who waits for a blob that another one fetches can be cancelled', async () => {
+  const cache = new BlobCache(join(slugs, 'blobs'));
+  const begun = Promise.withResolvers<void>();
+  const fetched = Promise.withResolvers<void>();
+  const slow = async (file: string): Promise<void> => {
+    begun.resolve();
+    await fetched.promise;
+    writeFileSync(file, 'blob');
+  };
+  const first = cache.put('sha256:a', join(slugs, 'first'), slow, NEVER);
+  await begun.promise;
+  const stop = new AbortController();
+  const second = cache.put('sha256:a', join(slugs, 'second'), slow, stop.signal);
+  stop.abort(new Error('cancelled'));
+  await expect(second).rejects.toThrow('cancelled');
+  fetched.resolve();
+  expect(await first).toBe('fetched');
 });

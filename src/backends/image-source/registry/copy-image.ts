@@ -32,7 +32,7 @@ export async function copyImage(copy: Copy): Promise<string> {
     const name = `${image.full}, part ${index + 1} of ${wanted.length}`;
     const fetch = (file: string): Promise<void> => download(copy, blob, file, name);
     if (blobs === null) await fetch(path);
-    if (blobs === null || (await blobs.put(blob.digest, path, fetch)) === 'fetched') fetched += blob.size;
+    if (blobs === null || (await blobs.put(blob.digest, path, fetch, copy.signal)) === 'fetched') fetched += blob.size;
   });
   try {
     for await (const _ of ahead(DOWNLOADS, tasks));

@@ -194,9 +194,10 @@ export class RootTree {
   /** `isAny`: the end may be something else than a directory. Null when it is not there, unless it is to be made. */
   async #walk(parts: readonly string[], isMade: boolean, isAny = false): Promise<string[] | null> {
     let at: string[] = [];
-    const ahead = [...parts];
+    // The next one last: who takes the first of many moves all others.
+    const ahead = parts.toReversed();
     let links = 0;
-    for (let part = ahead.shift(); part !== undefined; part = ahead.shift()) {
+    for (let part = ahead.pop(); part !== undefined; part = ahead.pop()) {
       if (part === '' || part === '.') continue;
       if (part === '..') {
         // At the root it leads to the root.
@@ -211,7 +212,7 @@ export class RootTree {
         if (links > MAX_LINKS) throw hostile(parts.join('/'), 'is a ring of links');
         const target = await readlink(path);
         if (target.startsWith('/')) at = [];
-        ahead.unshift(...target.split('/'));
+        ahead.push(...target.split('/').reverse());
         continue;
       }
       if (found === 'other' && isAny && ahead.length === 0) return next;

@@ -28,6 +28,12 @@ describe('an image runs as', () => {
       'app:x:7:7::/:\n',
       { uid: 5000, gid: 5000, home: '/', name: 'app5000' },
     ],
+    [
+      'a home of very many parts',
+      'web',
+      `web:x:33:34::${'/'.repeat(900_000)}:`,
+      { uid: 33, gid: 34, home: '/', name: 'web' },
+    ],
     ['numbers', '5000:0', 'x:y:z', { uid: 5000, gid: 0, home: '/', name: 'app' }],
     ['a number with a name', '33', 'web:x:33:34::/root:', { uid: 33, gid: 34, home: '/root', name: 'web' }],
     ['a name and a group', 'web:staff', 'web:x:33:34::/nowhere:', { uid: 33, gid: 50, home: '/', name: 'web' }],

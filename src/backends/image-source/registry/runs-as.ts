@@ -22,6 +22,8 @@ interface Entry {
 
 const MAX_ID = 2_147_483_647;
 const MAX_FILE_BYTES = 1024 * 1024;
+/** No path is longer. */
+const MAX_HOME = 4_096;
 const PASSWD = ['etc', 'passwd'];
 const GROUP = ['etc', 'group'];
 
@@ -71,7 +73,7 @@ async function addLine(tree: RootTree, path: string[], line: string): Promise<vo
 }
 
 async function existing(tree: RootTree, home: string): Promise<string> {
-  if (!home.startsWith('/')) return '/';
+  if (!home.startsWith('/') || home.length > MAX_HOME) return '/';
   const found = await tree.locate(home.split('/'));
   return found?.facts.isDirectory() === true ? home : '/';
 }

@@ -164,24 +164,24 @@ export class Bases {
       const directory = join(this.#options.directory, entry);
       const text = entry.startsWith(NEW) ? null : await factsIn(directory);
       if (text === null) continue;
-      const { name, base } = JSON.parse(text.text) as { name: string; base: CodeBase };
-      found.push({ name, base, at: text.at, directory });
+      found.push({ ...text, directory });
     }
     return found;
   }
 
   async #read(directory: string): Promise<CodeBase | null> {
-    const found = await factsIn(directory);
-    return found === null ? null : (JSON.parse(found.text) as { base: CodeBase }).base;
+    return (await factsIn(directory))?.base ?? null;
   }
 }
 
-async function factsIn(directory: string): Promise<{ text: string; at: number } | null> {
+/** Null where it is not whole, as after a power cut, too: then it is made anew. */
+async function factsIn(directory: string): Promise<{ name: string; base: CodeBase; at: number } | null> {
   const file = join(directory, FACTS);
   try {
-    return { text: await readFile(file, 'utf8'), at: (await stat(file)).mtimeMs };
+    const { name, base } = JSON.parse(await readFile(file, 'utf8')) as { name: string; base: CodeBase };
+    return { name, base, at: (await stat(file)).mtimeMs };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }

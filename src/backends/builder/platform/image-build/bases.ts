@@ -66,6 +66,9 @@ function tagOf({ host, repository, reference }: ImageName): string {
   return `localhost/${place}/${repository}:${reference.replace('sha256:', '').slice(0, 128)}`;
 }
 
+/** Before a word, as a regular expression. */
+const NO_WORD = '(?<![\\w./:@-])';
+
 /** The Dockerfile with its images by their tags, so that whatever they are called is found here or nowhere. */
 export function rewritten(
   text: string,
@@ -75,18 +78,19 @@ export function rewritten(
 ): string {
   const tags = new Map(bases.map(({ image, tag }) => [image, tag]));
   const lines = text.split('\n');
-  const replace = (from: number, written: string, pattern: (word: string) => string): void => {
+  const replace = (from: number, written: string, before: string): void => {
     const tag = tags.get(expandedWith(recipe, args, written));
     if (tag === undefined) return;
-    const word = pattern(written);
-    const at = lines.findIndex((line, index) => index >= from && line.includes(word));
-    if (at >= 0) lines[at] = (lines[at] ?? '').replace(word, () => pattern(tag));
+    // As a word: the name of one may begin that of another.
+    const word = new RegExp(`${before}${written.replace(/[^\w]/g, '\\$&')}(?![\\w./:@-])`);
+    const at = lines.findIndex((line, index) => index >= from && word.test(line));
+    if (at >= 0) lines[at] = (lines[at] ?? '').replace(word, (found) => found.slice(0, -written.length) + tag);
   };
   for (const [index, stage] of recipe.stages.entries()) {
     const earlier = recipe.stages.slice(0, index).map(({ name }) => name);
-    if (!earlier.includes(stage.base.toLowerCase())) replace(stage.line - 1, stage.base, (word) => word);
+    if (!earlier.includes(stage.base.toLowerCase())) replace(stage.line - 1, stage.base, NO_WORD);
     for (const from of stage.takes) {
-      if (!earlier.includes(from.toLowerCase())) replace(stage.line - 1, from, (word) => `from=${word}`);
+      if (!earlier.includes(from.toLowerCase())) replace(stage.line - 1, from, 'from=');
     }
   }
   return lines.join('\n');
