@@ -186,11 +186,14 @@ function homeOrEnd(): string {
   }
 }
 
-/** A reader that has gone (`| head`) is no failure; nor is it the end of a server, whose apps run on. */
+/** As a program ends that SIGPIPE ends: what it did may be unfinished. */
+const READER_GONE = 128 + 13;
+
+/** Where the reader has gone (`| head`); no end of a server, whose apps run on. */
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    if (!isServer) process.exit(0);
+    if (!isServer) process.exit(READER_GONE);
   });
 }
 

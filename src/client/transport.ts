@@ -99,6 +99,7 @@ function exchange(request: ClientRequest, call: ServerCall, name: string): Promi
   return new Promise((resolve, reject) => {
     const { signal } = call;
     let answer: IncomingMessage | undefined;
+    let ofBody: Error | null = null;
     const giveUp = (error: Error): void => {
       (answer ?? request).destroy(error);
     };
@@ -127,14 +128,15 @@ function exchange(request: ClientRequest, call: ServerCall, name: string): Promi
     });
     request.on('error', (error) => {
       done();
-      reject(error instanceof ClientError || signal?.aborted === true ? error : fromSocket(error, name));
+      const isOurs = error instanceof ClientError || error === ofBody || signal?.aborted === true;
+      reject(isOurs ? error : fromSocket(error, name));
     });
     if (signal?.aborted === true) {
       onAbort();
       return;
     }
     signal?.addEventListener('abort', onAbort, { once: true });
-    sendBody(request, call.body, giveUp);
+    sendBody(request, call.body, (error) => giveUp((ofBody = error)));
   });
 }
 

@@ -13,6 +13,10 @@ interface Packed {
   readonly archive: Readable;
 }
 
+const WHY_UNREAD: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read it',
+  ENOENT: 'it was removed meanwhile',
+};
 const MAX_LISTING_BYTES = 64 * 1024 * 1024;
 
 /** One directory becomes the top of the archive; several paths lie in it as they lie in `cwd`. Throws CliError. */
@@ -34,7 +38,21 @@ export async function pack(cwd: string, paths: readonly string[]): Promise<Packe
   // One at a time: with more under way tar never ends where the last is another name of a file beside it.
   const how = { gzip: true, cwd: top, portable: true, noDirRecurse: true, strict: true, jobs: 1 };
   const archive = create(how, names);
-  return { files, archive: Readable.from(archive as unknown as AsyncIterable<Buffer>, { objectMode: false }) };
+  return { files, archive: Readable.from(worded(archive as unknown as AsyncIterable<Buffer>), { objectMode: false }) };
+}
+
+/** Not by the words of the connection that it is sent over. */
+async function* worded(archive: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* archive;
+  } catch (error) {
+    const { code = '', path: file = '', message } = error as NodeJS.ErrnoException;
+    const why = WHY_UNREAD[code] ?? message;
+    throw new CliError(
+      `${file === '' ? 'A file' : file} cannot be packed: ${why}.`,
+      'Mend that, or name it in .gitignore, and deploy again.',
+    );
+  }
 }
 
 async function factsOf(cwd: string, given: string) {

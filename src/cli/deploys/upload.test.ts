@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { list } from 'tar';
@@ -47,6 +47,14 @@ it('packs files with several names, however many of them come last', async () =>
     const names = await packed(['lib']);
     expect(names.filter((name) => name.endsWith(' Link'))).toHaveLength((count * (count + 1)) / 2);
   }
+});
+
+it('names a file that cannot be read, and does not take it for a platform that cannot be reached', async () => {
+  const platform = await startPlatform({ 'POST /apps/shop/deploy': () => stream([]) });
+  const { archive } = await pack(world.work, ['.']);
+  rmSync(join(world.work, 'node_modules/m.js'));
+  await expect(archive.toArray()).rejects.toThrow(/node_modules\/m\.js cannot be packed: it was removed meanwhile/);
+  await platform.close();
 });
 
 it('packs what git would add', async () => {
