@@ -56,6 +56,8 @@ async function moveToPostgres({ home, url, onTable, isAhead = false }: Move): Pr
   const to = await openDatabase<unknown>({ kind: 'postgres', url, poolSize: 1 }, SILENT);
   try {
     const copied = await to.db.transaction().execute(async (tx) => {
+      // It hears nothing while a large file is read.
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
       await demandFree(tx, { home, url });
       const all: CopiedTable[] = [];
       for (const name of FILES) {

@@ -59,6 +59,8 @@ interface Into {
 async function copyInto(fresh: string, from: Kysely<unknown>, { onTable, ahead }: Into): Promise<CopiedTable[]> {
   const without = new Set([...LEFT_OUT, ...REPOSITORIES]);
   const copied: CopiedTable[] = [];
+  // It hears nothing while a table is read once more where it was written to.
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(from);
   for (const name of FILES) {
     const file = path.join(fresh, name);
     const to = await openDatabase<unknown>({ kind: 'sqlite', file, synchronous: 'FULL' }, SILENT);
