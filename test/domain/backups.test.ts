@@ -39,6 +39,10 @@ it('one is due at first, then after the time of the settings, and sooner where t
   expect(await maker().isDue()).toBe(false);
   at += HOUR_MS;
   expect(await maker().isDue()).toBe(true);
+  // The clock was ahead.
+  at -= 240 * HOUR_MS;
+  expect(await maker().isDue()).toBe(true);
+  at += 240 * HOUR_MS;
   const { answer } = backupStore;
   backupStore.answer = refused;
   await expect(maker().make(backupStore)).rejects.toMatchObject({ code: 'unavailable' });

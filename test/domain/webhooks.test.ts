@@ -173,6 +173,22 @@ describe('what is written', () => {
     expect((await first(well)).state).toBe('delivered');
   });
 
+  it('comes in turn, however much waits for others', async () => {
+    const others = [];
+    for (let n = 0; n < 9; n += 1) others.push(await add(ANN, 'app', 'shop'));
+    for (let n = 0; n < 3; n += 1) await world.deploy('shop');
+    const late = await add(ANN, 'team', 'crew');
+    await world.deploy('shop');
+    const served: string[] = [];
+    world.machine.webhookSender.answer = async ({ id }) => {
+      served.push(id);
+      return { status: 204, answer: '', retryAfterMs: 0 };
+    };
+    world.parts.webhookDeliveries.start();
+    await whenIn(late, 'delivered');
+    expect(served.indexOf(late.id)).toBeLessThan(2 * others.length);
+  });
+
   it('is tried again, and can be sent again when it is over', async () => {
     const webhook = await add(ANN, 'app', 'shop');
     world.machine.webhookSender.answer = async () => ({ status: 410, answer: 'gone', retryAfterMs: 0 });

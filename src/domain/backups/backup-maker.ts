@@ -46,7 +46,7 @@ export class BackupMaker {
 
   async isDue(): Promise<boolean> {
     const { store, settings, now } = this.#deps;
-    return now().getTime() >= dueAtMs(await backupStateIn(store), settings.backupEveryMs);
+    return now().getTime() >= dueAtMs(await backupStateIn(store), settings.backupEveryMs, now());
   }
 
   /** Who asks while one is being made gets that one. Throws PlatformError, and has noted it. */

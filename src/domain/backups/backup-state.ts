@@ -16,9 +16,9 @@ const NO_BACKUP_YET: BackupState = { triedAt: '', succeededAt: '', problem: '' }
 /** After one that failed. */
 const AGAIN_MS = 15 * 60_000;
 
-/** When the next one is due, milliseconds since 1970; 0 where none was tried yet. */
-export function dueAtMs({ triedAt, problem }: BackupState, everyMs: number): number {
-  if (triedAt === '') return 0;
+/** When the next one is due, milliseconds since 1970; 0 where none was tried yet, or while the clock was ahead. */
+export function dueAtMs({ triedAt, problem }: BackupState, everyMs: number, now: Date): number {
+  if (triedAt === '' || Date.parse(triedAt) > now.getTime()) return 0;
   return Date.parse(triedAt) + (problem === '' ? everyMs : Math.min(everyMs, AGAIN_MS));
 }
 

@@ -45,7 +45,7 @@ export function createBackups({ store, backupStore, maker, settings, act, now }:
       demand(caller, 'backup.list');
       const state = await backupStateIn(store);
       const isMadeByItself = backupStore !== null && settings.backupEveryMs > 0;
-      const next = new Date(Math.max(now().getTime(), dueAtMs(state, settings.backupEveryMs)));
+      const next = new Date(Math.max(now().getTime(), dueAtMs(state, settings.backupEveryMs, now())));
       return {
         place: backupStore?.place ?? '',
         everySeconds: settings.backupEveryMs / 1_000,

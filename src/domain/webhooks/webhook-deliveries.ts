@@ -24,6 +24,9 @@ export class WebhookDeliveries {
   readonly #stop = new AbortController();
   /** By webhook. */
   readonly #sending = new Map<string, Promise<void>>();
+  /** Webhook -> when it was last sent to, as a running number: whoever waits longest is next, however much waits for one that hangs. */
+  readonly #servedAt = new Map<string, number>();
+  #served = 0;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isAwaited = false;
@@ -60,7 +63,8 @@ export class WebhookDeliveries {
     const { store, logger, now } = this.#deps;
     try {
       const due = await store.dueDeliveries(now().toISOString());
-      for (const delivery of due) {
+      const servedAt = ({ webhook }: Delivery): number => this.#servedAt.get(webhook) ?? 0;
+      for (const delivery of due.toSorted((a, b) => servedAt(a) - servedAt(b))) {
         if (this.#stop.signal.aborted || this.#sending.size >= AT_ONCE) return;
         if (!this.#sending.has(delivery.webhook)) this.#begin(delivery);
       }
@@ -85,6 +89,8 @@ export class WebhookDeliveries {
   #begin(delivery: Delivery): void {
     const { logger } = this.#deps;
     const { webhook } = delivery;
+    this.#served += 1;
+    this.#servedAt.set(webhook, this.#served);
     const sending = this.#send(delivery).then(
       () => {
         this.#sending.delete(webhook);
@@ -103,7 +109,7 @@ export class WebhookDeliveries {
   async #send(delivery: Delivery): Promise<void> {
     const { store, sender, now } = this.#deps;
     const webhook = await store.webhook(delivery.webhook);
-    if (webhook === null) return;
+    if (webhook === null) return void this.#servedAt.delete(delivery.webhook);
     const attempt = await sender.send(webhook, delivery, now(), this.#stop.signal);
     await store.transact(async (tx) => {
       const current = await tx.delivery(delivery.id);

@@ -188,10 +188,11 @@ function notFinished(endpoint: Endpoint): EndpointFailure {
   return new EndpointFailure('timeout', message, { mayHaveHappened: true });
 }
 
-/** Retry-After in seconds counts when the broker gives one. */
+/** Retry-After in seconds counts when the broker gives one, but for less than a second: it would be asked without end. */
 function pauseAfter(answer: EndpointAnswer, otherwise: number): number {
   const seconds = Number(answer.headers['retry-after'] ?? Number.NaN);
-  return seconds >= 0 ? Math.min(seconds * 1000, LONGEST_PAUSE_MS) : otherwise;
+  const least = Math.min(otherwise, 1_000);
+  return seconds >= 0 ? Math.max(least, Math.min(seconds * 1000, LONGEST_PAUSE_MS)) : otherwise;
 }
 
 function requestOf(call: EndpointCall, what: Ask): ProviderRequest {
