@@ -11,7 +11,7 @@ const BEYOND = 10;
 /** Before and after a line that was found. */
 const AROUND_MS = 60_000;
 // Colours and cursor movements of terminals.
-const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-_])/g;
+const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 
 interface LogLinesProps extends LogScrollProps {
   /** Shown with emphasis; '' for nothing. */
