@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AccountStore } from './account-store.ts';
 import { checkEmail } from './email.ts';
+import { isPlatformError } from '../errors.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 
 const PASSWORD_BYTES = 18;
@@ -21,9 +22,15 @@ export async function ensureFirstAdmin(
   const password = checkPassword(admin.password ?? randomBytes(PASSWORD_BYTES).toString('base64url'));
   const passwordHash = await hashPassword(password);
   const createdAt = deps.now().toISOString();
-  await deps.store.transact(async (tx) => {
-    await tx.insertUser({ email, passwordHash, isAdmin: true, createdAt });
-    if ((await tx.teams()).length === 0) await tx.insertTeam({ name: FIRST_TEAM, createdAt, members: [email] });
-  });
+  try {
+    await deps.store.transact(async (tx) => {
+      await tx.insertUser({ email, passwordHash, isAdmin: true, createdAt });
+      if ((await tx.teams()).length === 0) await tx.insertTeam({ name: FIRST_TEAM, createdAt, members: [email] });
+    });
+  } catch (error) {
+    // Another server that starts at the same time was first.
+    if (isPlatformError(error, 'user.email_taken') && (await deps.store.firstAdmin()) !== null) return null;
+    throw error;
+  }
   return { email, password, generated: admin.password === null };
 }

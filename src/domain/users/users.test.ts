@@ -95,7 +95,10 @@ describe('accounts and sessions', () => {
     const { users, store, codeOf, now } = fixture(false);
     const input = { email: 'ann@example.com', password: 'secret12' };
     expect(await codeOf(users.create(ANYBODY, input))).toBe('auth.registration_closed');
-    const admin = await ensureFirstAdmin({ store, now }, { email: 'root@example.com', password: null });
+    const first = () => ensureFirstAdmin({ store, now }, { email: 'root@example.com', password: null });
+    // Of two servers that start at the same time one makes it.
+    const [admin, ...others] = (await Promise.all([first(), first()])).filter((one) => one !== null);
+    expect(others).toEqual([]);
     expect(admin).toMatchObject({ generated: true, password: expect.stringMatching(/^[\w-]{24}$/) as string });
     expect(await ensureFirstAdmin({ store, now }, { email: 'root@example.com', password: null })).toBeNull();
     expect(await codeOf(users.create(await users.machineOwner(), input))).toBe('ok');

@@ -18,6 +18,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'into a file named .python-version at the top':
     'a newer Python has to be fetched from github.com or a mirror; its lines are in advice.test.ts',
   'Push again when less is going on': 'a program has to be kept from answering for a minute; programs.test.ts has it',
+  'a .yarnrc.yml': 'a word in an advice, whose lines of yarn 2 and later are in advice.test.ts',
   'The certificate of a registry or repository is not trusted':
     'a registry with a certificate of its own; its lines are in advice.test.ts',
   'Its last lines say more; correct what ends it': 'a unit has to end between its readiness and the commit',

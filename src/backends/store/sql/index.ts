@@ -67,7 +67,7 @@ interface SqlStoreDeps {
 
 const POOL_SIZE = 16;
 /** Leases are renewed by connections that nothing else has, and that are given up before the next renewal is due: others may all wait for a network that is gone. */
-const RENEWING = { poolSize: 2, patienceMs: 1_500 };
+const RENEWING = { poolSize: 3, patienceMs: 3_000 };
 
 /**
  * Opens the database, creating and migrating it as needed. Throws PlatformError `unavailable` when it cannot be
