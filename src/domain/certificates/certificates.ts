@@ -189,31 +189,26 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
         );
       }
       const target = `certificate:${facts.names[0] ?? ''}`;
-      const record = await act(
-        caller,
-        'cert.add',
-        subjectOf(app),
-        { target, detail: facts.names.join(' ').slice(0, 1_000) },
-        () =>
-          store.transact(async (tx) => {
-            const names = [...facts.names].sort();
-            const uploaded = (await tx.certificates()).filter((one) => one.source === 'upload' && one.app === appName);
-            const same = uploaded.find((one) => one.names.join() === names.join());
-            if (app !== null && same === undefined)
-              demandPlace(uploaded.length, MOST.certificatesOfApp, {
-                plural: 'certificates may be uploaded for an app',
-                hint: 'Remove one that is not needed any more: tancho cert remove <name>',
-              });
-            const made: CertificateRecord = {
-              ...newRecord(same?.id ?? randomHex(24), names, appName, now()),
-              ...{ source: 'upload', state: 'issued', nextAttemptAt: null },
-              ...{ chain: upload.chain, key: upload.key, issuer: facts.issuer },
-              notBefore: facts.notBefore.toISOString(),
-              notAfter: facts.notAfter.toISOString(),
-            };
-            await tx.putCertificate(made);
-            return made;
-          }),
+      const record = await act(caller, 'cert.add', subjectOf(app), { target, detail: facts.names.join(' ') }, () =>
+        store.transact(async (tx) => {
+          const names = [...facts.names].sort();
+          const uploaded = (await tx.certificates()).filter((one) => one.source === 'upload' && one.app === appName);
+          const same = uploaded.find((one) => one.names.join() === names.join());
+          if (app !== null && same === undefined)
+            demandPlace(uploaded.length, MOST.certificatesOfApp, {
+              plural: 'certificates may be uploaded for an app',
+              hint: 'Remove one that is not needed any more: tancho cert remove <name>',
+            });
+          const made: CertificateRecord = {
+            ...newRecord(same?.id ?? randomHex(24), names, appName, now()),
+            ...{ source: 'upload', state: 'issued', nextAttemptAt: null },
+            ...{ chain: upload.chain, key: upload.key, issuer: facts.issuer },
+            notBefore: facts.notBefore.toISOString(),
+            notAfter: facts.notAfter.toISOString(),
+          };
+          await tx.putCertificate(made);
+          return made;
+        }),
       );
       await presenter.publish();
       upkeep.wake();

@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { Artifact, Builder, BuildRequest, UnusedBounds } from '../../../domain/deploys/builder.ts';
 import { type DiskWriter, DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
@@ -149,29 +150,36 @@ class PlatformBuilder implements Builder {
   }
 
   async #build(request: BuildRequest, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { artifacts, layers, cache, sandbox } = this.#context;
+    const { artifacts } = this.#context;
     const place = await artifacts.begin(request.app, request.deployId);
+    return this.#writers.during(this.#writer(request, place.directory), signal, async (ending) => {
+      try {
+        return await this.#buildIn(place, request, output, ending);
+      } catch (error) {
+        await artifacts.remove(place.id);
+        throw error;
+      }
+    });
+  }
+
+  async #buildIn(
+    place: ArtifactPlace,
+    request: BuildRequest,
+    output: BuildOutput,
+    signal: AbortSignal,
+  ): Promise<Artifact> {
+    const { layers, cache, sandbox } = this.#context;
     const own = join(cache, request.app);
-    try {
-      await mkdir(own, { recursive: true });
-      await sandbox.admit(own, request.app);
-      await rm(join(own, REMOVED), { force: true });
-      await writeFile(join(own, USED), '');
-      const { buildSlug } = await import('./build.ts');
-      const artifact = await this.#writers.during(this.#writer(request, place.directory), signal, (ending) =>
-        buildSlug(this.#context, request, place, output, ending).catch(async (error: unknown) => {
-          await artifacts.remove(place.id);
-          throw error;
-        }),
-      );
-      await bestEffort(this.#logger, 'removing old dependency layers', async () =>
-        layers.prune(request.app, await this.#binds(request.app)),
-      );
-      return artifact;
-    } catch (error) {
-      await artifacts.remove(place.id);
-      throw error;
-    }
+    await mkdir(own, { recursive: true });
+    await sandbox.admit(own, request.app);
+    await rm(join(own, REMOVED), { force: true });
+    await writeFile(join(own, USED), '');
+    const { buildSlug } = await import('./build.ts');
+    const artifact = await buildSlug(this.#context, request, place, output, signal);
+    await bestEffort(this.#logger, 'removing old dependency layers', async () =>
+      layers.prune(request.app, await this.#binds(request.app)),
+    );
+    return artifact;
   }
 
   /** Everything but the layers that slugs still need; those go with the last slug. */

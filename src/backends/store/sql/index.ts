@@ -66,7 +66,7 @@ interface SqlStoreDeps {
 }
 
 const POOL_SIZE = 16;
-/** Leases are renewed by connections that nothing else has, and that are given up before the next renewal is due: others may all wait for a network that is gone. */
+/** Leases are renewed by connections that nothing else has, and that are given up before a lease ends: others may all wait for a network that is gone. */
 const RENEWING = { poolSize: 3, patienceMs: 3_000 };
 
 /**

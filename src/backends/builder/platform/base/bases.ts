@@ -162,9 +162,8 @@ export class Bases {
     const found = [];
     for (const entry of await readdir(this.#options.directory).catch(() => [])) {
       const directory = join(this.#options.directory, entry);
-      const text = entry.startsWith(NEW) ? null : await factsIn(directory);
-      if (text === null) continue;
-      found.push({ ...text, directory });
+      const facts = entry.startsWith(NEW) ? null : await factsIn(directory);
+      if (facts !== null) found.push({ ...facts, directory });
     }
     return found;
   }

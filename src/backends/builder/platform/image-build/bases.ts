@@ -66,8 +66,8 @@ function tagOf({ host, repository, reference }: ImageName): string {
   return `localhost/${place}/${repository}:${reference.replace('sha256:', '').slice(0, 128)}`;
 }
 
-/** Before a word, as a regular expression. */
-const NO_WORD = '(?<![\\w./:@-])';
+/** As a regular expression. */
+const WORD_BEGINS = '(?<![\\w./:@-])';
 
 /** The Dockerfile with its images by their tags, so that whatever they are called is found here or nowhere. */
 export function rewritten(
@@ -88,7 +88,7 @@ export function rewritten(
   };
   for (const [index, stage] of recipe.stages.entries()) {
     const earlier = recipe.stages.slice(0, index).map(({ name }) => name);
-    if (!earlier.includes(stage.base.toLowerCase())) replace(stage.line - 1, stage.base, NO_WORD);
+    if (!earlier.includes(stage.base.toLowerCase())) replace(stage.line - 1, stage.base, WORD_BEGINS);
     for (const from of stage.takes) {
       if (!earlier.includes(from.toLowerCase())) replace(stage.line - 1, from, 'from=');
     }
