@@ -27,7 +27,7 @@ import type { Mailer } from '../domain/users/mailer.ts';
 import type { VolumeHost } from '../domain/volumes/volume-host.ts';
 import { LogThread } from '../log-thread/log-thread.ts';
 import { keeperArgument } from '../keeper/keeper-settings.ts';
-import { backupSetOf } from '../lib/backup-sets.ts';
+import { backupSetOf, endUpgrade } from '../lib/backup-sets.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { IsolationUnavailable, probeSandbox } from '../sandbox/probe.ts';
@@ -228,15 +228,14 @@ async function openRouter(
   { logger, allowLoopback, programDir, keeper }: BackendOptions,
   { opened, user: wanted, closers }: RouterParts,
 ): Promise<Pick<Backends, 'router' | 'edgeUser'>> {
-  const home = (name: string): string => path.join(config.home, name);
-  const places = { stateDir: home('edge'), runDir: home('run') };
+  const places = { stateDir: path.join(config.home, 'edge'), runDir: path.join(config.home, 'run') };
   const settings = edgeSettings(config, allowLoopback);
   if (!config.ownEdge) return { router: await openNoEdge({ ...places, ...settings }), edgeUser: null };
   const user = await userBeside(opened, wanted, logger);
   const precedence = edgePrecedence(opened, logger);
   const router = await createEdgeRouter({
     ...{ ...places, ...settings, user, programDir, logger },
-    platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
+    platform: { hosts: [apiDomain(config)], socket: path.join(places.runDir, EDGE_DOOR) },
     onServing: precedence.onServing,
   });
   const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
@@ -270,6 +269,7 @@ async function openStores(config: Config, logger: Logger, keep: Keep): Promise<S
   const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
   const thread = new LogThread(place('logs.db'), logger);
   const logStore = await keep(createSqlLogStore(place('logs.db'), { logger }).then((own) => thread.writing(own)));
+  await endUpgrade(config.home);
   return { store, logStore, outputCarrier: thread };
 }
 

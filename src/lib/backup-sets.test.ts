@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { backupSetOf, copyIntoSet, listBackupSets, restoreBackupSet } from './backup-sets.ts';
+import { backupSetOf, copyIntoSet, endUpgrade, listBackupSets, restoreBackupSet } from './backup-sets.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -46,8 +46,27 @@ it('a copy that fails leaves nothing', async () => {
 it('the newest three are kept', async () => {
   write('tancho.db', 'one').close();
   expect(await listBackupSets(home)).toEqual([]);
-  for (const second of [1, 2, 3, 4, 5]) await copyIntoSet(at(second), join(home, 'tancho.db'), 'tancho.db');
+  for (const second of [1, 2, 3, 4, 5]) {
+    await copyIntoSet(at(second), join(home, 'tancho.db'), 'tancho.db');
+    await endUpgrade(home);
+  }
   expect((await listBackupSets(home)).map(({ name }) => name.slice(13, 15))).toEqual(['05', '04', '03']);
+});
+
+it('starts that go on with an upgrade add to its set what is missing, and neither replace nor remove what is in it', async () => {
+  for (const name of ['tancho.db', 'logs.db']) write(name, 'before').close();
+  await copyIntoSet(at(1), join(home, 'tancho.db'), 'tancho.db');
+  write('tancho.db', 'half').close();
+  for (const second of [2, 3, 4, 5]) {
+    for (const name of ['logs.db', 'tancho.db']) await copyIntoSet(at(second), join(home, name), name);
+  }
+  const sets = await listBackupSets(home);
+  expect(sets).toEqual([{ name: '20260101T000001000Z', files: ['logs.db', 'tancho.db'] }]);
+  expect(words(join(at(1), 'tancho.db'))).toEqual(['before']);
+  for (const set of sets) await restoreBackupSet(home, set);
+  // Gone back: what comes next is another upgrade.
+  await copyIntoSet(at(6), join(home, 'tancho.db'), 'tancho.db');
+  expect((await listBackupSets(home)).map(({ name }) => name.slice(13, 15))).toEqual(['06', '01']);
 });
 
 it('going back keeps what it replaces, and no write-ahead log of it is taken for the restored one', async () => {

@@ -1,9 +1,9 @@
 /**
- * Copies of the databases that are made before an upgrade changes them: one folder per start below `backups/` in the home, named
- * after its time. Owns where they are and how many are kept; who copies what is the databases' business.
+ * Copies of the databases that are made before an upgrade changes them: one folder per upgrade below `backups/` in the home, named
+ * after the start that began it. Owns where they are and how many are kept; who copies what is the databases' business.
  */
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { syncPath } from './sync-path.ts';
 
@@ -16,8 +16,10 @@ export interface BackupSet {
 
 const KEPT = 3;
 const NAME = /^\d{8}T\d{9}Z$/;
+/** Leads to the set of an upgrade that is not over: what failed starts leave may be half of it, so only the first copy is the way back. */
+const UPGRADING = 'upgrading';
 
-/** Folder for what the start at this time copies; made by the first copy. */
+/** Folder for what the start at this time copies, unless it goes on with an upgrade; made by the first copy. */
 export function backupSetOf(home: string, at: Date): string {
   return join(backupsOf(home), at.toISOString().replace(/[-:.]/g, ''));
 }
@@ -34,19 +36,36 @@ export async function listBackupSets(home: string): Promise<BackupSet[]> {
   return sets.filter(({ files }) => files.length > 0);
 }
 
-/** Copies an open database into the folder of a set, whole or not at all, and removes the oldest sets. */
-export async function copyIntoSet(set: string, file: string, name: string): Promise<void> {
+/**
+ * Copies an open database into the folder of a set, whole or not at all, and removes the oldest sets. Of an upgrade that an earlier start has begun it
+ * is that set, and a database that is in it stays as it was then.
+ */
+export async function copyIntoSet(wanted: string, file: string, name: string): Promise<void> {
+  const backups = dirname(wanted);
+  await mkdir(backups, { recursive: true, mode: 0o700 });
+  const upgrading = join(backups, UPGRADING);
+  await symlink(basename(wanted), upgrading).catch(unlessThere);
+  const set = join(backups, basename(await readlink(upgrading)));
   await mkdir(set, { recursive: true, mode: 0o700 });
+  if (await isThere(join(set, name))) return;
   try {
     await snapshotDatabase(file, join(set, name));
   } catch (error) {
     // It would count as one of those that are kept. Not when the copy of another database is in it.
-    await rmdir(set).catch(() => undefined);
+    await rmdir(set).then(
+      () => rm(upgrading),
+      () => undefined,
+    );
     throw error;
   }
-  const backups = join(set, '..');
+  await syncPath(backups);
   const names = (await readdir(backups)).filter((known) => NAME.test(known)).sort();
   for (const old of names.slice(0, -KEPT)) await rm(join(backups, old), { recursive: true, force: true });
+}
+
+/** All databases are what the program needs: the next upgrade is another one, with a set of its own. */
+export async function endUpgrade(home: string): Promise<void> {
+  await rm(join(backupsOf(home), UPGRADING), { force: true });
 }
 
 /**
@@ -66,6 +85,7 @@ export async function restoreBackupSet(home: string, set: BackupSet): Promise<vo
     await rename(fresh, join(home, name));
   }
   await syncPath(home);
+  await endUpgrade(home);
 }
 
 /** A consistent copy, also of a database whose newest changes are in its write-ahead log. On disk when it resolves. */
@@ -98,6 +118,17 @@ function vacuumInto(from: string, draft: string): void {
 
 function backupsOf(home: string): string {
   return join(home, 'backups');
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 function none(error: NodeJS.ErrnoException): string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CliWorld } from '../../../test/support/cli-world.ts';
-import { backupSetOf, copyIntoSet } from '../../lib/backup-sets.ts';
+import { backupSetOf, copyIntoSet, endUpgrade } from '../../lib/backup-sets.ts';
 import { removePidFile, writePidFile } from '../../lib/pid-file.ts';
 
 let world: CliWorld;
@@ -30,6 +30,7 @@ function schema(wanted?: number): unknown {
 async function upgraded(second: number, from: number, to: number): Promise<void> {
   schema(from);
   await copyIntoSet(backupSetOf(world.home, new Date(Date.UTC(2026, 0, 1, 0, 0, second))), file(), 'tancho.db');
+  await endUpgrade(world.home);
   schema(to);
 }
 
