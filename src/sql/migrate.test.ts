@@ -69,6 +69,27 @@ describe.each(KINDS)('on %s', (name, optionsOf) => {
   );
 
   it(
+    'who can read a schema is recorded before it is made: whoever is killed then shuts no older program out',
+    skipFor(options === null && NO_POSTGRES),
+    async () => {
+      if (options === null) return;
+      const database = await openDatabase<unknown>(options, SILENT);
+      try {
+        const table = `migrations_killed_${name.toLowerCase()}`;
+        const recorded: unknown[] = [];
+        const look = async (db: Kysely<unknown>): Promise<void> => {
+          const { rows } = await sql`select readable_from, newest from ${sql.table(`${table}_readers`)}`.execute(db);
+          recorded.push(...rows);
+        };
+        await migrate(database, version(table, { '0001_look': { up: look } }, '0000_older'));
+        expect(recorded).toEqual([{ readable_from: '0000_older', newest: '0001_look' }]);
+      } finally {
+        await database.close();
+      }
+    },
+  );
+
+  it(
     'an older program does not work beside one that has not said so',
     skipFor(options === null && NO_POSTGRES),
     async () => {

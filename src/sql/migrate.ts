@@ -32,6 +32,10 @@ export async function migrate<Schema>(
   // The Migrator inspects the whole catalogue each time; a start with nothing to do must not pay for that.
   if (done.length === known.length) return;
   if (done.length > 0) await beforeChange();
+  // Before it is true, so that it is never missing where it is: nobody asks for it until then.
+  const record = (): Promise<void> => recordReaders(db, set, known.at(-1) ?? '');
+  // When two create the same table on PostgreSQL at the same moment, one of them gets an error and tries again.
+  await record().catch(record);
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...set.migrations }) },
@@ -39,11 +43,7 @@ export async function migrate<Schema>(
     migrationLockTableName: `${set.table}_lock`,
   });
   const { error } = await migrator.migrateToLatest();
-  if (error === undefined) {
-    const record = (): Promise<void> => recordReaders(db, set, known.at(-1) ?? '');
-    // When two create the same table on PostgreSQL at the same moment, one of them gets an error and tries again.
-    return record().catch(record);
-  }
+  if (error === undefined) return;
   if (await isNewer(database, set, { known, done: await doneMigrations(db, set.table) })) return;
   throw error;
 }
