@@ -1,6 +1,6 @@
 /** The platform dies between the switch to what was pushed and the move of the branch: git refuses the push and throws its objects away. */
 import { execFileSync, spawn } from 'node:child_process';
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -68,7 +68,9 @@ async function held(push: HeldPush): Promise<{ judge(word: 'yes' | 'no'): Promis
   await host.holdPush('shop', { ...push, quarantine: (await asked()).trim() });
   return {
     async judge(word) {
-      await writeFile(join(root, 'judged'), word);
+      // At once: a hook that finds the file before the word in it takes that for a no.
+      await writeFile(join(root, 'judging'), word);
+      await rename(join(root, 'judging'), join(root, 'judged'));
       return exited;
     },
   };
