@@ -29,6 +29,7 @@ import { createTakeOver } from './domain/take-over.ts';
 import { Fence } from './domain/fence.ts';
 import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
+import { demandWholeRestore } from './lib/backups/unfinished-restore.ts';
 import { claimHome } from './lib/home-claim.ts';
 import { hostPort, portOf } from './lib/host-port.ts';
 import { bestEffort, type Logger } from './lib/logger.ts';
@@ -62,6 +63,7 @@ export async function startDaemon(config: Config, options: { version: string }):
   const files = { control: path.join(runDir, 'control.pid'), keeper: path.join(runDir, 'keeper.pid') };
   const release = await claimHome(files.control);
   try {
+    await demandWholeRestore(config.home);
     const moving = await mover(config.home);
     if (moving !== null) throw new StateMoves(moving);
     const keeper = await KeeperWaiter.open({ stateDir: path.join(config.home, 'edge'), runDir });

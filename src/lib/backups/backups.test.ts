@@ -24,6 +24,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { removeTree } from '../remove-tree.ts';
 import { ARCHIVE, backupName, listBackups, MANIFEST, readManifest } from './manifest.ts';
 import { restoreBackup } from './restore-backup.ts';
+import { demandWholeRestore } from './unfinished-restore.ts';
 import { type BackupJob, writeBackup } from './write-backup.ts';
 
 let root: string;
@@ -206,12 +207,34 @@ it('a home that has something is left alone, and so is one at another path', asy
   await expect(restoreBackup(join(root, 'elsewhere'), join(directory, name))).rejects.toThrow(`is one of ${home}`);
 });
 
-it('a restore that was cut off is done anew', async () => {
+it('a restore that was cut off while it unpacked is done anew, and takes nothing away that is not its own', async () => {
   const { name } = await writeBackup(job(1));
   await rename(home, join(root, 'away'));
   await mkdir(join(home, '.restoring', 'repos'), { recursive: true });
-  await writeFile(join(home, 'tancho.db'), 'of the one that was cut off');
+  await expect(demandWholeRestore(home)).rejects.toThrow('was cut off');
+  await mkdir(join(home, 'volumes', 'shop'), { recursive: true });
+  await expect(restoreBackup(home, join(directory, name))).rejects.toThrow('has volumes already');
+  expect(await readdir(join(home, 'volumes'))).toEqual(['shop']);
+  await rename(join(home, 'volumes'), join(root, 'volumes'));
   await restoreBackup(home, join(directory, name));
   expect(rows()).toEqual(['first']);
-  expect(await readdir(home)).not.toContain('.restoring');
+  await demandWholeRestore(home);
+});
+
+it('a restore that was cut off while it was put in place goes on, and only that one does', async () => {
+  const { name } = await writeBackup(job(1));
+  add('second');
+  const { name: other } = await writeBackup(job(2));
+  await rename(home, join(root, 'away'));
+  await restoreBackup(home, join(directory, name));
+  const whole = join(home, `.restored-${name}`);
+  await mkdir(whole);
+  for (const moved of ['tancho.db', 'secret.key']) await rename(join(home, moved), join(whole, moved));
+  // Brought there meanwhile.
+  await mkdir(join(home, 'volumes'));
+  await expect(demandWholeRestore(home)).rejects.toThrow(`A restore of ${name} into ${home} was cut off.`);
+  await expect(restoreBackup(home, join(directory, other))).rejects.toThrow(`A restore of ${name} into`);
+  await restoreBackup(home, join(directory, name));
+  expect(rows()).toEqual(['first']);
+  expect((await readdir(home)).sort()).toEqual(['repos', 'secret.key', 'slugs', 'tancho.db', 'volumes']);
 });

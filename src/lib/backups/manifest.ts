@@ -64,7 +64,11 @@ export async function readManifest(path: string): Promise<BackupManifest> {
     throw new BackupDamaged(`${join(path, MANIFEST)} is damaged.`);
   }
   if (manifest.form !== 1) throw new BackupDamaged(`${path} was made by a newer version of Tancho.`);
-  if (!Array.isArray(manifest.files) || manifest.files.some(({ name }) => !FILE_NAME.test(name)))
+  if (
+    !NAME.test(manifest.name) ||
+    !Array.isArray(manifest.files) ||
+    manifest.files.some(({ name }) => !FILE_NAME.test(name))
+  )
     throw new BackupDamaged(`${join(path, MANIFEST)} is damaged.`);
   return manifest;
 }

@@ -1,20 +1,24 @@
-/** Puts a backup into a home that has nothing yet. The key comes last, so that a restore that was cut off is seen, and done anew. */
+/**
+ * Puts a backup into a home that has nothing yet, all of it or nothing: it is unpacked in a directory of the home, which gets another name once it is
+ * whole and on disk; from then on the restore is only moved into place, however often that is cut off. Nobody else starts on such a home.
+ */
+import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { createZstdDecompress } from 'node:zlib';
 import { syncPath } from '../sync-path.ts';
 import { demandGnuTar, startTar } from './start-tar.ts';
-import { ARCHIVE, BackupDamaged, type BackupManifest, verifyBackup } from './manifest.ts';
+import { ARCHIVE, BackupDamaged, type BackupManifest, readManifest, verifyBackup } from './manifest.ts';
+import { RestoreCutOff, UNPACKED, WHOLE, wholeIn } from './unfinished-restore.ts';
 
-/** There while a restore is under way, and after one that was cut off. */
-const UNDER_WAY = '.restoring';
-/** Without it there is nothing to read what is stored with, so it is what makes a restore a whole one. */
-const LAST = 'secret.key';
 /** What a home may have before: the settings of this machine, which stay, and what says who works in it. */
 const MAY_BE_THERE: ReadonlySet<string> = new Set(['config.yaml', 'run']);
 
+/** Of a disk that is busy with other things, too. */
+const SYNC_MS = 600_000;
 /** Of directories that are not in the archive themselves: who is to have something below them passes through. */
 const MODE_OF_OTHERS = 0o066;
 
@@ -32,30 +36,44 @@ export class OtherHome extends Error {
   }
 }
 
-/** Throws NotGnuTar, HomeNotEmpty, OtherHome and BackupDamaged, before anything is in its place. */
+/** Throws NotGnuTar, HomeNotEmpty, RestoreCutOff, OtherHome and BackupDamaged, before anything is in its place. */
 export async function restoreBackup(home: string, path: string): Promise<BackupManifest> {
   await demandGnuTar();
   const there: string[] = await readdir(home).catch(() => []);
-  const left = there.filter((name) => !MAY_BE_THERE.has(name));
-  const isCutOff = left.includes(UNDER_WAY) && !left.includes(LAST);
-  if (left.length > 0 && !isCutOff) throw new HomeNotEmpty(`${home} has ${left.slice(0, 3).join(', ')} already.`);
+  const begun = wholeIn(there);
+  if (begun !== null) {
+    const manifest = await readManifest(path);
+    if (manifest.name !== begun) throw new RestoreCutOff(home, begun);
+    await putInPlace(home, manifest);
+    return manifest;
+  }
+  const left = there.filter((name) => !MAY_BE_THERE.has(name) && name !== UNPACKED);
+  if (left.length > 0) throw new HomeNotEmpty(`${home} has ${left.slice(0, 3).join(', ')} already.`);
   const manifest = await verifyBackup(path);
   if (manifest.home !== home) throw new OtherHome(manifest.home);
-  const draft = join(home, UNDER_WAY);
+  const draft = join(home, UNPACKED);
   await rm(draft, { recursive: true, force: true });
-  for (const name of left) await rm(join(home, name), { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
   await unpack(join(path, ARCHIVE), draft);
   for (const { name } of manifest.files) if (name !== ARCHIVE) await copyFile(join(path, name), join(draft, name));
-  const names = (await readdir(draft)).filter((name) => !MAY_BE_THERE.has(name) || !there.includes(name));
-  for (const name of [...names.filter((one) => one !== LAST), LAST]) {
-    await syncPath(join(draft, name));
-    await rename(join(draft, name), join(home, name));
+  // All files of it, which tar leaves to the system to write.
+  await promisify(execFile)('sync', ['-f', draft], { timeout: SYNC_MS });
+  await rename(draft, join(home, WHOLE + manifest.name));
+  await syncPath(home);
+  await putInPlace(home, manifest);
+  return manifest;
+}
+
+/** Can be cut off and done again at every step. */
+async function putInPlace(home: string, { name: backup }: BackupManifest): Promise<void> {
+  const whole = join(home, WHOLE + backup);
+  const there = await readdir(home);
+  for (const name of await readdir(whole)) {
+    if (!MAY_BE_THERE.has(name) || !there.includes(name)) await rename(join(whole, name), join(home, name));
   }
   await syncPath(home);
-  await rm(draft, { recursive: true, force: true });
+  await rm(whole, { recursive: true });
   await syncPath(home);
-  return manifest;
 }
 
 /** Names are judged before anything is written; links that lead elsewhere come last, which is tar's own way. */
