@@ -52,6 +52,20 @@ describe('swap', () => {
     await expectSound(world);
   });
 
+  it('that the router does not learn of is stored, which the error says', async () => {
+    const undo = world.faults.on('router.apply', () => Promise.reject(new Error('the router is away')));
+    await expect(swap()).rejects.toMatchObject({
+      code: 'unavailable',
+      hint: expect.stringMatching(/^The change is stored, .*do not repeat it/) as string,
+    });
+    await expect(addNames('blue', 'www.example.com')).rejects.toMatchObject({
+      hint: expect.stringMatching(/^The change is stored/) as string,
+    });
+    undo();
+    await world.parts.routes.publish();
+    expect(answering()).toEqual({ 'green.apps.test': 'blue', 'www.example.com': 'blue', 'blue.apps.test': 'green' });
+  });
+
   it('of the host names alone leaves the addresses', async () => {
     await addNames('blue', 'www.example.com');
     await swap('blue', 'green', { cnameOnly: true });

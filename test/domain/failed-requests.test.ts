@@ -78,3 +78,17 @@ it('those since a router began anew, when it did', async () => {
   undo();
   expect(await failedRequests(id)).toBe(1);
 });
+
+it('those of a rollout that begins while the router does not say how many from its commit on', async () => {
+  let reads = 0;
+  const undo = world.faults.on('router.traffic', () => {
+    reads += 1;
+    if (reads === 1) throw new Error('the router is away');
+  });
+  const draining = world.faults.hold('router.drained');
+  const { id } = await world.deploy('shop');
+  undo();
+  failures += 3;
+  draining.release();
+  expect(await failedRequests(id)).toBe(3);
+});

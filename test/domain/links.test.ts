@@ -52,6 +52,18 @@ it('follow the units of the app that is reached, and survive a restart of the pl
   await expectSound(world);
 });
 
+it('that a crash kept from units come to them when it is linked once more', async () => {
+  world.faults.arm({ call: 1, moment: 'before', only: 'provisioner.ready' });
+  await Promise.race([link(), world.faults.crashed]);
+  world.crash();
+  world = await world.next();
+  const before = await serving('blog');
+  await link();
+  expect(await serving('blog')).not.toBe(before);
+  expect(reached()).toEqual([`blog -> shop: ${await serving('shop')}`]);
+  await expectSound(world);
+});
+
 it('take access to both apps', async () => {
   await world.machine.store.transact(async (tx) => {
     await tx.insertTeam({ name: 'other', createdAt: '', members: [ANN.email] });

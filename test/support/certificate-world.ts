@@ -116,6 +116,8 @@ export interface CertificateWorld {
   readonly looks: NameLooks;
   readonly set: () => CertificateSet;
   readonly now: () => Date;
+  /** Whether the router takes what it is to present; it does at the beginning. */
+  routerTakes(sets: boolean): void;
   pass(ms: number): void;
   addApps(...names: readonly string[]): Promise<void>;
   /** As a new control process finds things. */
@@ -142,8 +144,12 @@ export async function certificateWorld(options: WorldOptions = {}): Promise<Cert
   const now = (): Date => new Date(at);
   const authority = new MemoryAuthority(now);
   let last: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };
+  let takesSets = true;
   const router = {
-    applyCertificates: async (set: CertificateSet) => void (last = set.version > last.version ? set : last),
+    async applyCertificates(set: CertificateSet): Promise<void> {
+      if (!takesSets) throw new Error('the router takes no certificates');
+      last = set.version > last.version ? set : last;
+    },
     certificates: async () => ({ version: last.version, ids: last.certificates.map(({ id }) => id), unusable: [] }),
   };
   const wire = (wanted: WorldOptions): CertificateWorld => {
@@ -161,6 +167,7 @@ export async function certificateWorld(options: WorldOptions = {}): Promise<Cert
     const upkeep = new CertificateUpkeep({ ...parts, issuance, domain, ownNames: [], wildcard });
     return {
       ...{ store, authority, presenter, issuance, upkeep, looks, now, set: () => last },
+      routerTakes: (sets) => void (takesSets = sets),
       pass: (ms) => void (at += ms),
       addApps: (...names) =>
         store.transact(async (tx) => {

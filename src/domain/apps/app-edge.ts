@@ -21,7 +21,7 @@ export interface AppEdge {
 
 export function createAppEdge(deps: {
   readonly store: Store;
-  readonly routes: Pick<Routes, 'publish'>;
+  readonly routes: Pick<Routes, 'publishStored'>;
   readonly journal: Journal;
   readonly act: Act;
 }): AppEdge {
@@ -50,7 +50,7 @@ export function createAppEdge(deps: {
         });
         const said = names.map((one) => (one === 'maintenancePage' ? one : `${one} ${String(edge[one])}`));
         await journal.note(name, `${callerName(caller)} changed how requests are treated: ${said.join(', ')}`);
-        await routes.publish(name);
+        await routes.publishStored(name);
         return edge;
       });
     },

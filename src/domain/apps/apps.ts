@@ -190,7 +190,7 @@ export function createApps(deps: AppsDeps): Apps {
           }
         },
       );
-      await routes.publish(name);
+      await routes.publishStored(name);
       await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
       return view(app, []);
     },

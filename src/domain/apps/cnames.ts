@@ -78,7 +78,7 @@ export function createCnames({ store, routes, journal, act, settings, proof }: C
         if (action === 'app.cname_add') demandNobodyElse(apps, app, fresh, caller);
         await tx.updateApp(name, { cname: [...apply(cname, names, namesOfOthers(apps, name))].sort() });
       });
-      await routes.publish(name);
+      await routes.publishStored(name);
       const doing = action === 'app.cname_add' ? 'added' : 'removed';
       await journal.note(name, `${callerName(caller)} ${doing} the host name ${names.join(', ')}`);
     });

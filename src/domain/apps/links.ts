@@ -24,8 +24,8 @@ const MAX_LINKED = 200;
 
 export interface Links {
   /**
-   * From then on `app` reaches the units of `to`; its own are replaced, for the name and the variable to be there. All or nothing. Linked
-   * already: nothing to do. Errors: app.not_found, access.denied, unsupported, input.invalid, unit.failed.
+   * From then on `app` reaches the units of `to`; its own are replaced, for the name and the variable to be there, also when it is linked already.
+   * All or nothing. Errors: app.not_found, access.denied, unsupported, input.invalid, unit.failed.
    */
   add(caller: Caller, app: string, to: string, say: Say): Promise<void>;
   /** Errors: app.not_found, access.denied, input.invalid when there is no such link, unit.failed. */
@@ -66,7 +66,11 @@ export function createLinks(deps: LinksDeps): Links {
       const target = await demandApp(store, to);
       demand(caller, action, { app: target });
       const links = await next(current, target);
-      if (links === null) return say(`${name} is linked to ${to} already.`);
+      if (links === null) {
+        // A crash may have kept its units from learning of it.
+        say(`${name} is linked to ${to} already.`);
+        return replaceRunning(deps, { app: current, by: callerName(caller), say });
+      }
       await store.transact(async (tx) => {
         await demandApp(tx, to);
         await tx.updateApp(name, { links });

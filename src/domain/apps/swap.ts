@@ -59,7 +59,7 @@ export function createSwap({ store, routes, journal, act }: SwapDeps): Swap {
       await act(caller, 'app.swap', { app: one }, { target: `app:${name1}`, lease, detail }, async () => {
         demand(caller, 'app.swap', { app: await demandApp(store, name2) });
         await exchange(name1, name2, options);
-        await routes.publish(name1, name2);
+        await routes.publishStored(name1, name2);
       });
       await journal.note(name1, `${callerName(caller)} swapped it with ${name2}`);
       await journal.note(name2, `${callerName(caller)} swapped it with ${name1}`);

@@ -116,7 +116,8 @@ export class Issuance {
       askAgainAt: authority.looksAtNames ? now().toISOString() : null,
       ...NOTHING_ORDERED,
     });
-    await presenter.publish();
+    // It is there from now on. Edges that do not take it now do so within a minute (upkeep.ts); another order would not help them.
+    await bestEffort(logger, 'presenting a new certificate', () => presenter.publish());
   }
 
   /** Those that are possible here, for these names. */

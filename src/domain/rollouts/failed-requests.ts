@@ -5,14 +5,22 @@
 import type { StoreWriter } from '../store.ts';
 import type { Rollout } from './rollout.ts';
 
-/** At the commit of `rollout`: ends the counts of those before it. `failures`: what the router counts now. */
-export async function countFromCommit(tx: StoreWriter, rollout: Rollout, failures: number): Promise<void> {
+/**
+ * At the commit of `rollout`: ends the counts of those before it. `failures`: what the router counts now. `isCountedFromHere`: its own
+ * count begins now in any case, not only where one before it ends.
+ */
+export async function countFromCommit(
+  tx: StoreWriter,
+  rollout: Rollout,
+  failures: number,
+  isCountedFromHere: boolean,
+): Promise<void> {
   const others = (await tx.unfinishedRollouts()).filter(({ id, app }) => app === rollout.app && id !== rollout.id);
   const counting = others.filter(({ state, failedRequests }) => state !== 'starting' && failedRequests === null);
   for (const other of counting) {
     await tx.updateRollout(other.id, { failedRequests: since(other.failuresBefore, failures) });
   }
-  if (counting.length > 0) await tx.updateRollout(rollout.id, { failuresBefore: failures });
+  if (isCountedFromHere || counting.length > 0) await tx.updateRollout(rollout.id, { failuresBefore: failures });
 }
 
 /** At the end of `rollout`: how many failed requests are its own; those that have begun since count from here. */

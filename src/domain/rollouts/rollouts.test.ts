@@ -89,7 +89,7 @@ describe('what is committed', () => {
     const said: string[] = [];
     const deploy = await world.deploy('shop', {}, { say: (line) => said.push(line) });
     expect(deploy).toMatchObject({ state: 'routing', release: 2 });
-    expect(said.join('\n')).toContain('The router does not take the new routes yet.');
+    expect(said.join('\n')).toContain('The router does not take the new routes; it serves by those of before.');
     expect(await ask('/')).toBe(200);
     expect(await world.machine.store.units('shop')).toHaveLength(2);
     undo();

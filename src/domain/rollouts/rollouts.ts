@@ -8,7 +8,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { bestEffort } from '../../lib/logger.ts';
 import { retry, whenAnother } from '../../lib/retry.ts';
 import { publishedFor, type PublishedDeps } from '../artifacts/published-artifacts.ts';
-import { PlatformError } from '../errors.ts';
+import { PlatformError, toPlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { StoreReader } from '../store.ts';
@@ -87,14 +87,15 @@ export class Rollouts {
     await this.#demandRoom(this.#deps.store, numbered);
     const plan = { ...numbered, release: await publishedFor(this.#deps, numbered) };
     await this.#commandsBefore(plan);
-    const { rollout, units, staying } = await this.#begin(plan, await this.#failures(plan.app.name));
+    const failuresBefore = await this.#knownFailures(plan.app.name);
+    const { rollout, units, staying } = await this.#begin(plan, failuresBefore ?? 0);
     const gone: Unit[] = [];
     try {
       const serving = servingUnits(plan.app, await this.#deps.store.units(plan.app.name));
       const leaving = serving.filter(({ process }) => !staying.has(process));
       gone.push(...(await makeWay(this.#deps, { plan, units, leaving })));
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
-      await this.#commit(rollout, withoutTasks(plan, tasks));
+      await this.#commit(rollout, withoutTasks(plan, tasks), failuresBefore === null);
     } catch (error) {
       // The answer to a commit may be lost on its way. Where that cannot be read now, it is left to whoever has the app next.
       const isCommitted = await this.#isCommitted(rollout).catch(() => null);
@@ -113,7 +114,8 @@ export class Rollouts {
       await routed;
     } catch (error) {
       this.#deps.logger.error({ err: error, app: plan.app.name }, 'the routes of a rollout wait for the router');
-      plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
+      const { message } = toPlatformError(error);
+      plan.say(` !     ${message} It is tried again; the old units stay until then.`);
       return rollout;
     }
     const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
@@ -218,10 +220,10 @@ export class Rollouts {
     });
   }
 
-  async #commit(rollout: Rollout, plan: NumberedPlan): Promise<void> {
+  /** `isCountedFromHere`: the router did not say at the beginning how many requests had failed. */
+  async #commit(rollout: Rollout, plan: NumberedPlan, isCountedFromHere: boolean): Promise<void> {
     if (plan.signal.aborted) throw new Failure('cancelled', 'The change was cancelled.');
-    // A router that is away does not stop a change.
-    const failures = await this.#failures(rollout.app).catch(() => null);
+    const failures = await this.#knownFailures(rollout.app);
     await this.#deps.store.transact(async (tx) => {
       const app = await tx.app(rollout.app);
       if (app === null || app.removing)
@@ -249,7 +251,7 @@ export class Rollouts {
         ...powerOf(plan),
       });
       await tx.updateRollout(rollout.id, { state: 'routing' });
-      if (failures !== null) await countFromCommit(tx, rollout, failures);
+      if (failures !== null) await countFromCommit(tx, rollout, failures, isCountedFromHere);
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
   }
@@ -313,6 +315,11 @@ export class Rollouts {
       await tx.updateRollout(rollout.id, { state: 'done', finishedAt: now().toISOString() });
       await options.onStep?.(tx, { state: 'done', release, failedRequests });
     });
+  }
+
+  /** Null: the router does not say. One that is away does not stop a change. */
+  #knownFailures(app: string): Promise<number | null> {
+    return this.#failures(app).catch(() => null);
   }
 
   async #failures(app: string): Promise<number> {

@@ -7,7 +7,7 @@ import { hostNamesOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit } from '../units/unit.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
-import { PlatformError } from '../errors.ts';
+import { PlatformError, toPlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { type News, NO_NEWS } from '../controls/news.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -88,6 +88,17 @@ export class Routes {
     this.#markStale(apps.length === 0 ? 'all' : apps);
     for (const app of apps.length === 0 ? [''] : apps) this.#news.publish('routes', app);
     return this.#publishStale();
+  }
+
+  /** publish() for a change that stays, whatever the router says. Throws `unavailable`, which says so: to repeat a swap would undo it. */
+  async publishStored(...apps: readonly string[]): Promise<void> {
+    try {
+      await this.publish(...apps);
+    } catch (error) {
+      const { code, message, hint } = toPlatformError(error);
+      const stored = 'The change is stored, and takes effect by itself as soon as that works: do not repeat it.';
+      throw new PlatformError(code, message, { cause: error, hint: `${stored} ${hint ?? ''}`.trim() });
+    }
   }
 
   /** publish() for another control, which has notified all controls. */
@@ -173,7 +184,7 @@ export class Routes {
         const entries = await this.#read(stale);
         const routes = [...entries.values()].flatMap((entry) => entry.routes);
         const table = { version: await this.#nextVersion(), routes };
-        await Promise.all([this.#router.apply(table), this.#provisioner.link(linkedApps(entries))]);
+        await Promise.all([this.#router.apply(table), this.#link(entries)]);
         this.#published = entries;
         this.#provisioner.routed?.(new Set(routes.flatMap(({ targets }) => targets.map(({ unit }) => unit))));
         this.#onPublished();
@@ -181,14 +192,19 @@ export class Routes {
       } catch (error) {
         this.#markStale(stale);
         if (Date.now() > deadline) {
-          throw new PlatformError('unavailable', 'The router does not take the new routes.', {
-            cause: error,
-            hint: 'See the log of the edge in the home directory.',
-          });
+          throw givenUp(error);
         }
-        this.#logger.warn({ err: error }, 'the router did not take the route table, trying again');
+        this.#logger.warn({ err: error }, 'the route table was not published, trying again');
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
+    }
+  }
+
+  async #link(entries: ReadonlyMap<string, Entry>): Promise<void> {
+    try {
+      await this.#provisioner.link(linkedApps(entries));
+    } catch (cause) {
+      throw new LinkFault('the engine does not let linked apps reach each other', { cause });
     }
   }
 
@@ -248,6 +264,21 @@ export class Routes {
     this.#version += 1;
     return this.#version;
   }
+}
+
+class LinkFault extends Error {}
+
+/** What publish() throws in the end. */
+function givenUp(cause: unknown): PlatformError {
+  if (cause instanceof LinkFault) {
+    const hint = "The server's log has the details.";
+    return new PlatformError('unavailable', 'The networks of linked apps cannot be changed.', { cause, hint });
+  }
+  const hint = 'See the log of the edge in the home directory.';
+  return new PlatformError('unavailable', 'The router does not take the new routes; it serves by those of before.', {
+    cause,
+    hint,
+  });
 }
 
 /** Sorted by name; who takes requests from outside takes them from linked apps. */
