@@ -3,12 +3,13 @@
  * where there is no login. See follow.ts for objects that are to be known at all times.
  */
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../lib/deadline.ts';
 import { isRecord } from '../lib/is-record.ts';
 import { Turns } from '../lib/turns.ts';
 import type { ClusterAccess } from './access.ts';
 import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
-import { isStatus, KubernetesError } from './kubernetes-error.ts';
+import { isAway, isStatus, KubernetesError } from './kubernetes-error.ts';
 import { type Kind, KINDS, pathOf } from './kinds.ts';
 import { type LogOptions, type ContainerLog, containerLog } from './logs.ts';
 import type { KubernetesObject } from './objects.ts';
@@ -20,7 +21,10 @@ import { watchObjects, type WatchEvent, type WatchOptions } from './watch.ts';
 const PAGE = 100;
 /** So many logs are opened at once: whoever begins to follow thousands of them has other questions, too. */
 const OPENINGS = 32;
-const OPENING_MS = 1_000;
+/** One whose node does not answer, or that has no line yet, keeps the next from going on no longer. */
+const OPENING_MS = 50;
+/** And this long one that the server was not reached for, so few ask it while it is away or starts, and all follow at full pace when it is back. */
+const AWAY_MS = 1_000;
 /** Whose fields they are that are applied. */
 const FIELD_MANAGER = 'tancho';
 
@@ -198,16 +202,24 @@ export class KubernetesClient {
 
   /** Lines of a container's output with the time stamps of the node that it runs on. */
   log(pod: Named, options: LogOptions, signal: AbortSignal): ContainerLog {
-    return containerLog((request) => this.#openLog(request), objectPath(KINDS.pods, pod), options, signal);
+    const open = (request: ApiRequest): Promise<Readable> =>
+      options.isOneOfMany === true ? this.#openInTurn(request, signal) : this.#transport.streamOfMany(request);
+    return containerLog(open, objectPath(KINDS.pods, pod), options, signal);
   }
 
-  /** One whose node does not answer lets the next go on. */
-  async #openLog(request: ApiRequest): Promise<Readable> {
+  /** Who has waited longest goes first. Nobody gives up his turn before there is a connection. */
+  async #openInTurn(request: ApiRequest, signal: AbortSignal): Promise<Readable> {
     const { opening } = await this.#openings.run(async () => {
-      const begun = this.#transport.streamOfMany(request);
-      await atMost(OPENING_MS, begun).catch(() => undefined);
+      const sent = Promise.withResolvers<void>();
+      const begun = this.#transport.streamOfMany(request, sent.resolve);
+      try {
+        await Promise.race([sent.promise, begun]);
+        await atMost(OPENING_MS, begun);
+      } catch (error) {
+        if (isAway(error)) await delay(AWAY_MS, undefined, { signal }).catch(() => undefined);
+      }
       return { opening: begun };
-    });
+    }, signal);
     return opening;
   }
 

@@ -7,6 +7,7 @@ export const UNREACHABLE = 'Unreachable';
 export const EXPIRED = 410;
 const MAX_MESSAGE = 1_000;
 const BUSY: readonly number[] = [429, 500, 502, 503, 504];
+const AWAY: readonly number[] = [0, 429, 503];
 
 interface KubernetesErrorOptions {
   readonly retryAfterMs?: number | null;
@@ -56,6 +57,11 @@ export function isStatus(error: unknown, ...codes: readonly number[]): boolean {
 export function isPassing(error: unknown): error is KubernetesError {
   if (!(error instanceof KubernetesError) || isUntrustedCertificate(error.cause)) return false;
   return error.status === 0 || BUSY.includes(error.status);
+}
+
+/** Whether the server is not reached, or takes nothing now: what any other question would come to, too. */
+export function isAway(error: unknown): boolean {
+  return !(error instanceof KubernetesError) || AWAY.includes(error.status);
 }
 
 function statusOf(body: string): { reason: string; message: string } | null {

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
 import { Lines } from './lines.ts';
 import { hasBrokenOff } from './multiplexed.ts';
-import type { Transport } from './transport.ts';
+import type { ApiRequest } from './transport.ts';
 
-type Open = Transport['streamOfMany'];
+type Open = (request: ApiRequest) => Promise<Readable>;
 
 /** Longer lines come in several. */
 const MAX_LINE_BYTES = 256 * 1024;
@@ -14,6 +14,8 @@ export interface LogOptions {
   readonly container: string;
   /** Goes on until the container ends. */
   readonly follow?: boolean;
+  /** It waits behind the others of which this is said. */
+  readonly isOneOfMany?: boolean;
   /** The container before the last restart. */
   readonly isPrevious?: boolean;
   /** RFC 3339; the API forgets the fraction of the second, so lines from before may come. */
@@ -131,7 +133,8 @@ export function containerLog(open: Open, pod: string, options: LogOptions, signa
     tailLines: lines?.toString(),
     limitBytes: maxBytes?.toString(),
   };
-  return new ContainerLog(() => open({ method: 'GET', path: `${pod}/log`, query, signal }));
+  // The kubelet sends the head of what is followed with the first line.
+  return new ContainerLog(() => open({ method: 'GET', path: `${pod}/log`, query, isSilentAtFirst: follow, signal }));
 }
 
 function brokenOff(cause: unknown): KubernetesError {

@@ -116,6 +116,31 @@ it('says what the server has refused, and breaks off with the connection', async
   expect((await logOf(client, 'pod').next()).value).toEqual([{ at: AT, text: 'of pod' }]);
 });
 
+it('gives up at once what is lost with its connection before it was answered', async () => {
+  const { client, connections, streams } = await logServer();
+  const unanswered = logOf(client, 'silent').next();
+  await expect.poll(() => streams.has('silent')).toBe(true);
+  for (const socket of connections) socket.destroy();
+  await expect(unanswered).rejects.toThrow('before the answer');
+  expect((await logOf(client, 'pod').next()).value).toEqual([{ at: AT, text: 'of pod' }]);
+});
+
+it('many that wait together are followed after those that are not answered, and leave when nobody wants them', async () => {
+  const { client, streams } = await logServer();
+  const stop = new AbortController();
+  const oneOfMany = { container: 'app', follow: true, isOneOfMany: true };
+  const manyOf = (name: string): Promise<unknown>[] =>
+    Array.from({ length: 40 }, () => client.log({ name, namespace: 'apps' }, oneOfMany, stop.signal).next());
+  const silent = Promise.allSettled(manyOf('silent'));
+  expect(await Promise.all(manyOf('wanted'))).toHaveLength(40);
+  streams.get('silent')?.respond({ ':status': 200 });
+  streams.get('silent')?.write(`${AT} at last\n`);
+  await expect.poll(() => streams.get('silent')?.headersSent).toBe(true);
+  stop.abort();
+  const ends = (await silent).map(({ status }) => status);
+  expect(ends.filter((status) => status === 'rejected').length).toBeGreaterThanOrEqual(39);
+});
+
 it('follows logs of a server without HTTP/2 over connections of their own', async () => {
   const server = new ApiServer({
     tls: { cert: certificate.chain, key: certificate.key },

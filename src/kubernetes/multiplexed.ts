@@ -13,7 +13,8 @@ import { KubernetesError, UNREACHABLE } from './kubernetes-error.ts';
 
 /** Servers of Kubernetes allow 100 to 250. */
 const MOST_STREAMS = 100;
-const CONNECT_MS = 20_000;
+/** Long for a server; one that is away is asked again after it. */
+const CONNECT_MS = 10_000;
 const KEEP_ALIVE_MS = 15_000;
 /** Whoever does not answer for so long is not there any more. */
 const PING_MS = 30_000;
@@ -31,6 +32,16 @@ export interface Secure {
 interface MultiplexedOptions {
   readonly server: URL;
   readonly secure: Secure;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly headers: ClusterLogin['headers'];
+  readonly signal: AbortSignal;
+  /** For the head of the answer. */
+  readonly headMs: number;
+  /** It is on its way, over a connection that is there. */
+  readonly onSent: () => void;
 }
 
 interface StreamAnswer {
@@ -57,7 +68,7 @@ export class Multiplexed {
   }
 
   /** Null: the server does not speak HTTP/2. Rejects where it is not reached. */
-  async get(path: string, headers: ClusterLogin['headers'], signal: AbortSignal): Promise<StreamAnswer | null> {
+  async get({ path, headers, signal, headMs, onSent }: Asked): Promise<StreamAnswer | null> {
     const session = await this.#session();
     if (session === null) return null;
     const body = session.http2.request({ ':method': 'GET', ':path': path, ...headers });
@@ -70,16 +81,10 @@ export class Multiplexed {
       signal.removeEventListener('abort', leave);
     });
     if (signal.aborted) leave();
-    const limited = deadline(CONNECT_MS, signal);
-    try {
-      const [head] = (await once(body, 'response', { signal: limited.signal })) as [IncomingHttpHeaders];
-      return { status: Number(head[':status']), headers: head, body };
-    } catch (error) {
-      body.destroy();
-      throw error;
-    } finally {
-      limited.clear();
-    }
+    const answered = headOf(body, headMs);
+    onSent();
+    const head = await answered;
+    return { status: Number(head[':status']), headers: head, body };
   }
 
   /** No more are begun; those that there are end with what they are used for. */
@@ -97,7 +102,8 @@ export class Multiplexed {
   async #session(): Promise<Session | null> {
     for (;;) {
       for (const session of this.#sessions) {
-        if (session.streams >= roomOf(session)) continue;
+        // One whose connection is lost goes a moment later.
+        if (session.http2.closed || session.http2.destroyed || session.streams >= roomOf(session)) continue;
         session.streams += 1;
         return session;
       }
@@ -107,7 +113,7 @@ export class Multiplexed {
   }
 
   async #open(): Promise<Session | null> {
-    const { connect: connectTls } = await import('node:tls');
+    const [{ connect: connectTls }, { connect }] = await Promise.all([import('node:tls'), import('node:http2')]);
     const { server, secure } = this.#options;
     const host = server.hostname.replace(/^\[|\]$/g, '');
     const socket = connectTls({
@@ -121,7 +127,7 @@ export class Multiplexed {
       socket.destroy();
       return null;
     }
-    const { connect } = await import('node:http2');
+    // At once: one that has ended meanwhile would pass for one that lives.
     const http2 = connect(server.origin, { createConnection: () => socket });
     const pings = setInterval(() => {
       const late = setTimeout(() => http2.destroy(lost('nothing is heard over it')), PING_MS / 2);
@@ -151,6 +157,21 @@ export class Multiplexed {
   #forget(session: Session): void {
     clearInterval(session.pings);
     this.#sessions.delete(session);
+  }
+}
+
+/** Nothing of it stays as long as the stream does. */
+async function headOf(body: ClientHttp2Stream, ms: number): Promise<IncomingHttpHeaders> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingHttpHeaders>();
+  // Streams that go with their connection end without an error.
+  const end = (): void => reject(lost('it has ended before the answer'));
+  const late = setTimeout(() => body.destroy(lost('it does not answer')), ms);
+  body.once('response', resolve).once('error', reject).once('close', end);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+    body.off('response', resolve).off('error', reject).off('close', end);
   }
 }
 

@@ -9,6 +9,8 @@ import { isPassing, KubernetesError, refusal, UNREACHABLE } from './kubernetes-e
 import { Multiplexed, type Secure } from './multiplexed.ts';
 
 const HEAD_MS = 20_000;
+/** That a timer can have, some weeks. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** How long one question is tried again. */
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
@@ -32,6 +34,8 @@ export interface ApiRequest {
   readonly isIdempotent?: boolean;
   /** Whoever asks comes back by himself: a failure is the answer. Absent: it is tried again. */
   readonly isRepeated?: boolean;
+  /** There may be nothing to answer with for hours, and the head is waited for as long as the connection lasts. */
+  readonly isSilentAtFirst?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -88,19 +92,22 @@ export class Transport {
     return this.#open(request, 'long', request.signal ?? NEVER);
   }
 
-  /** The same where there may be thousands at a time: over few connections, if the server can do that. */
-  async streamOfMany(request: ApiRequest): Promise<Readable> {
+  /** The same where there may be thousands at a time: over few connections, if the server can do that. `onSent`: there is a connection, and the question is on its way. */
+  async streamOfMany(request: ApiRequest, onSent: () => void = () => undefined): Promise<Readable> {
     const { path, query, signal = NEVER } = request;
+    const headMs = headMsOf(request);
     const { pathname, search } = this.url(path, query);
     for (let attempt = 0; ; attempt++) {
       const login = await this.#access.login();
       const agents = this.#agentsOf(login);
       const headers = { ...ACCEPT, ...login.headers };
-      const answer = await agents.many?.get(pathname + search, headers, signal).catch((error: unknown) => {
+      const asked = { path: pathname + search, headers, signal, headMs, onSent };
+      const answer = await agents.many?.get(asked).catch((error: unknown) => {
         throw unreachable(error);
       });
       if (answer === undefined || answer === null) {
         agents.many = null;
+        onSent();
         return this.stream(request);
       }
       if (answer.status >= 200 && answer.status < 300) return answer.body;
@@ -146,7 +153,7 @@ export class Transport {
   #head(request: ApiRequest, login: ClusterLogin, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, path, query, body, contentType = 'application/json' } = request;
     const text = body === undefined ? null : JSON.stringify(body);
-    const limited = deadline(HEAD_MS, signal);
+    const limited = deadline(headMsOf(request), signal);
     return new Promise<IncomingMessage>((resolve, reject) => {
       const sent: ClientRequest = this.#http.request(this.url(path, query), {
         method,
@@ -215,6 +222,10 @@ export class Transport {
     });
     return { ...secure, secureContext };
   }
+}
+
+function headMsOf({ isSilentAtFirst = false }: ApiRequest): number {
+  return isSilentAtFirst ? LONGEST_TIMER_MS : HEAD_MS;
 }
 
 /** Null: it is not to be tried again. */

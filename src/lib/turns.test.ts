@@ -33,3 +33,21 @@ it('runs so many at one time, and the next one when one has ended, also by an er
   last.end();
   await run;
 });
+
+it('lets whoever gives up while he waits leave, and the next one take his place', async () => {
+  const turns = new Turns(1);
+  const [first, unwanted, last] = [held(), held(), held()];
+  const stop = new AbortController();
+  const running = turns.run(first.work);
+  const left = turns.run(unwanted.work, stop.signal);
+  const next = turns.run(last.work, new AbortController().signal);
+  stop.abort(new Error('not any more'));
+  await expect(left).rejects.toThrow('not any more');
+  await expect(turns.run(unwanted.work, stop.signal)).rejects.toThrow('not any more');
+  first.end();
+  await running;
+  await expect.poll(last.begun).toBe(true);
+  last.end();
+  await next;
+  expect(unwanted.begun()).toBe(false);
+});

@@ -164,6 +164,33 @@ it('a list that a start does not wait for goes on when somebody asks for what th
   }
 });
 
+it('a unit that nobody knows while it is not known what there is has not ended', async () => {
+  const server = new ApiServer();
+  await server.start();
+  const provisioner = createKubernetesProvisioner({
+    ...{ name: 'cluster', client: new KubernetesClient(server.access()), logger: SILENT },
+    settings: { installation: 'ours', namespace: 'apps', imagePullSecret: null, user: 1000, reachedFrom: [] },
+  });
+  const stop = new AbortController();
+  try {
+    await provisioner.listed?.();
+    server.isAway = true;
+    await provisioner.recover(new Map([['aaaaaaaaaaaa', 'apps/a']]));
+    await expect.poll(async () => (await provisioner.list()).map(({ state }) => state)).toEqual(['unknown']);
+    let isOver = false;
+    const reading = provisioner.output('aaaaaaaaaaaa', null, stop.signal)[Symbol.asyncIterator]().next();
+    void reading.then(() => (isOver = true));
+    await provisioner.list();
+    expect(isOver).toBe(false);
+    stop.abort();
+    expect((await reading).done).toBe(true);
+  } finally {
+    stop.abort();
+    await provisioner.close();
+    await server.close();
+  }
+});
+
 class WithoutLogs extends SmallCluster {
   refused = 0;
   override log(_pod: unknown, _query: unknown, response: ServerResponse): void {

@@ -5,7 +5,7 @@
  */
 import type { KubernetesClient } from '../../../kubernetes/client.ts';
 import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
-import type { LogLine } from '../../../kubernetes/logs.ts';
+import type { LogLine, LogOptions } from '../../../kubernetes/logs.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
 import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
 import { Waiters } from '../../../lib/waiters.ts';
@@ -117,6 +117,8 @@ function milliseconds(stamp: string): string {
 interface PodLogOptions {
   readonly since: string | null;
   readonly follow: boolean;
+  /** See LogOptions. */
+  readonly isOneOfMany?: boolean;
   readonly signal: AbortSignal;
   /** Called before each part: one may begin with what the one before had. */
   readonly onPart?: () => void;
@@ -149,8 +151,8 @@ function lastLog(client: KubernetesClient, pod: Pod, options: PodLogOptions): As
   return client.log(pod.metadata, { ...rangeOf(options), follow }, signal);
 }
 
-function rangeOf({ since }: PodLogOptions): { container: string; since?: string } {
-  return { container: CONTAINER, ...(since !== null && { since }) };
+function rangeOf({ since, isOneOfMany = false }: PodLogOptions): LogOptions {
+  return { container: CONTAINER, isOneOfMany, ...(since !== null && { since }) };
 }
 
 function hadOther(pod: Pod): boolean {

@@ -5,14 +5,11 @@ import type { Pod } from '../../../kubernetes/objects.ts';
 import type { OutputChunk } from '../../../domain/units/provisioner.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { CONTAINER } from './desired.ts';
+import { lookMs, refusalsAfter } from './log-looks.ts';
 import { isUnreachable, lifeOf } from './pod-state.ts';
 import { After, LastWords, podLog } from './unit-output.ts';
 import type { UnitPods } from './unit-pods.ts';
 
-/** A stream that broke off is opened again after it at the latest. */
-const LOOK_MS = 2_000;
-/** One that cannot be opened, after ever longer times: of a node that does not answer there may be a hundred. */
-const LONGEST_LOOK_MS = 60_000;
 /** Units whose last output waits to be read. */
 const MAX_KEPT = 200;
 /** In memory, of all of them together. */
@@ -50,14 +47,16 @@ export class UnitReader {
       if (pod !== null && hasBegun(pod)) {
         position.enter(pod.metadata.uid ?? '');
         const begun = position.cursor;
-        const onPart = (): void => position.rewind();
         try {
-          for await (const lines of podLog(this.#client, pod, { since: position.since, follow: true, signal, onPart }))
+          for await (const lines of podLog(this.#client, pod, {
+            ...{ since: position.since, follow: true, isOneOfMany: true, signal },
+            onPart: () => position.rewind(),
+          }))
             for (const chunk of position.chunks(lines)) yield chunk;
           refusals = 0;
         } catch (error) {
           if (!(error instanceof KubernetesError)) throw error;
-          refusals = position.cursor === begun ? refusals + 1 : 0;
+          refusals = refusalsAfter(error, position.cursor === begun ? refusals : 0);
         }
       }
       // What has happened meanwhile is looked at without a pause.
@@ -152,19 +151,14 @@ export class UnitReader {
     this.#closed.abort();
   }
 
-  /** One that nobody knows has, unless it is not known yet what there is. */
+  /** One that nobody knows has, unless it is not known now what there is. */
   #hasEnded(id: string): boolean {
-    const booked = this.#pods.bookOf(id);
-    return booked === undefined ? this.#pods.viewOf(id)?.isSynced !== false : booked.end !== null;
+    const [booked, view] = [this.#pods.bookOf(id), this.#pods.viewOf(id)];
+    return booked === undefined ? view === null || (view.isSynced && view.trouble === null) : booked.end !== null;
   }
 }
 
 function hasBegun(pod: Pod): boolean {
   const { isRunning, deaths } = lifeOf(pod);
   return isRunning || deaths > 0;
-}
-
-/** At times that differ: a node has many units, and all of them hear of its return at once. */
-function lookMs(refusals: number): number {
-  return Math.min(LONGEST_LOOK_MS, LOOK_MS * 2 ** Math.max(0, refusals - 1)) * (0.5 + Math.random() / 2);
 }
