@@ -1,11 +1,20 @@
 /**
- * Blobs of images that builds begin with, kept by digest for the next build. What is in there is what its digest says, for it was compared
- * when it came and nobody else can write there.
+ * Blobs of images that builds begin with, kept for the next build. What is in there is what its digest says, for it was compared when it came
+ * and nobody else can write there. Each is kept for the repository that it came from: who names it has been let read there, by the manifest.
+ * The digest alone proves nothing, for a registry of anybody's own can name blobs of others'.
  */
+import { createHash } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+
+interface KeptBlob {
+  /** Of the registry. */
+  readonly host: string;
+  readonly repository: string;
+  readonly digest: string;
+}
 
 const MAX_BYTES = 8 * 1024 ** 3;
 const NEW = 'new-';
@@ -25,12 +34,13 @@ export class BlobCache {
    * waiting for another one that fetches it.
    */
   async put(
-    digest: string,
+    blob: KeptBlob,
     path: string,
     fetch: (file: string) => Promise<void>,
     signal: AbortSignal,
   ): Promise<'kept' | 'fetched'> {
-    const own = join(this.#directory, digest.replace(/^sha256:/, ''));
+    const name = nameOf(blob);
+    const own = join(this.#directory, name);
     const once = async (): Promise<'kept' | 'fetched'> => {
       if (await linked(own, path)) {
         const now = new Date();
@@ -50,7 +60,7 @@ export class BlobCache {
       await link(own, path);
       return 'fetched';
     };
-    return this.#queue.run(digest, once, signal);
+    return this.#queue.run(name, once, signal);
   }
 
   /** Removes those that were used least recently while there are more bytes than may be. */
@@ -71,6 +81,10 @@ export class BlobCache {
       sum -= bytes;
     }
   }
+}
+
+function nameOf({ host, repository, digest }: KeptBlob): string {
+  return createHash('sha256').update(`${host}/${repository}@${digest}`).digest('hex');
 }
 
 async function synced(path: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** Images on their way to builds, and back from them. */
+import { createHash } from 'node:crypto';
 import {
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,7 @@ import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
 import { createRegistryImages } from './registry-images.ts';
 
 const ONE_FILE: ImageParts = { layers: [[{ path: 'app', data: 'program' }]], config: { Entrypoint: ['/app'] } };
+const BLOB = { host: 'registry', repository: 'app', digest: 'sha256:a' };
 const NEVER = new AbortController().signal;
 
 let slugs: string;
@@ -141,14 +143,43 @@ describe('an image', () => {
     registry.addImage('team/app', '2', { ...ONE_FILE, layers: [[{ path: 'app', data: 'other' }]] });
     const lying = registry.addImage('team/app', '3', { ...ONE_FILE, layers: [[{ path: 'app', data: 'lie' }]] });
     registry.faults.set(lying.layers[0]?.digest ?? '', 'lie');
-    mkdirSync(join(slugs, 'three'));
-    const wrong = source.copy(
-      { image: parseImageName(`${registry.host}/team/app:3`), directory: join(slugs, 'three'), logins: new Map() },
-      () => {},
-      NEVER,
-    );
-    await expect(wrong).rejects.toMatchObject({ code: 'pull_failed' });
-    expect(readdirSync(join(slugs, '.blobs'))).not.toContain(hexOf(lying.layers[0]));
+    const copy = (name: string): Promise<string> => {
+      mkdirSync(join(slugs, name));
+      const image = parseImageName(`${registry.host}/team/app:3`);
+      return source.copy({ image, directory: join(slugs, name), logins: new Map() }, () => {}, NEVER);
+    };
+    await expect(copy('three')).rejects.toMatchObject({ code: 'pull_failed' });
+    registry.faults.clear();
+    await copy('four');
+    const [layer] = lying.layers;
+    const bytes = readFileSync(join(slugs, 'four', hexOf(layer)));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(hexOf(layer));
+  });
+
+  it('copies no blob that came from a repository to whoever names its digest in another one', async () => {
+    const login = { user: 'ann', password: 's3cret' };
+    const closed = await ImageRegistry.start({ login });
+    try {
+      const { layers } = closed.addImage('team/secret', '1', ONE_FILE);
+      const source = createRegistryImages({
+        addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+        ...{ artifacts: new LocalArtifacts(slugs), blobs: join(slugs, '.blobs'), logins: new Map<string, never>() },
+        ...{ insecure: [closed.host], timeoutMs: 60_000, arch: 'x64' },
+      });
+      const copy = async (from: string, logins: ReadonlyMap<string, typeof login>) => {
+        const directory = mkdtempSync(join(slugs, 'copy-'));
+        await source.copy({ image: parseImageName(from), directory, logins }, () => {}, NEVER);
+        return directory;
+      };
+      const mine = await copy(`${closed.host}/team/secret:1`, new Map([[closed.host, login]]));
+      expect(readdirSync(mine)).toContain(hexOf(layers[0]));
+      // A registry of somebody else's, whose manifest names the same blobs, none of which it has.
+      registry.addImage('thief/app', '1', ONE_FILE);
+      for (const { digest } of layers) registry.faults.set(digest, 'lie');
+      await expect(copy(`${registry.host}/thief/app:1`, new Map())).rejects.toMatchObject({ code: 'pull_failed' });
+    } finally {
+      await closed.close();
+    }
   });
 
   it('unpacks what was built here, and nothing that is not what its manifest says', async () => {
@@ -187,19 +218,19 @@ it('blobs that were not used for longest go when there are too many bytes', asyn
   const cache = new BlobCache(directory, 2_500);
   const put = (name: string): Promise<string> =>
     cache.put(
-      `sha256:${name}`,
+      { ...BLOB, digest: `sha256:${name}` },
       join(slugs, `${name}-${Math.random()}`),
       async (file) => writeFileSync(file, Buffer.alloc(1_000)),
       NEVER,
     );
   for (const name of ['a', 'b']) expect(await put(name)).toBe('fetched');
   const long = new Date(Date.now() - 60_000);
-  utimesSync(join(directory, 'a'), long, long);
-  utimesSync(join(directory, 'b'), long, long);
+  for (const name of readdirSync(directory)) utimesSync(join(directory, name), long, long);
   expect(await put('a')).toBe('kept');
   expect(await put('c')).toBe('fetched');
   await cache.prune();
-  expect(readdirSync(directory).sort()).toEqual(['a', 'c']);
+  expect(readdirSync(directory)).toHaveLength(2);
+  for (const name of ['a', 'c']) expect(await put(name)).toBe('kept');
 });
 
 it('who waits for a blob that another one fetches can be cancelled', async () => {
@@ -211,10 +242,10 @@ it('who waits for a blob that another one fetches can be cancelled', async () =>
     await fetched.promise;
     writeFileSync(file, 'blob');
   };
-  const first = cache.put('sha256:a', join(slugs, 'first'), slow, NEVER);
+  const first = cache.put(BLOB, join(slugs, 'first'), slow, NEVER);
   await begun.promise;
   const stop = new AbortController();
-  const second = cache.put('sha256:a', join(slugs, 'second'), slow, stop.signal);
+  const second = cache.put(BLOB, join(slugs, 'second'), slow, stop.signal);
   stop.abort(new Error('cancelled'));
   await expect(second).rejects.toThrow('cancelled');
   fetched.resolve();

@@ -22,7 +22,8 @@ export interface Copy extends Transfer, CopyRequest {
 
 /** Answers the name of the image with its digest. */
 export async function copyImage(copy: Copy): Promise<string> {
-  const { image, directory, line, blobs } = copy;
+  const { client, image, directory, line, blobs } = copy;
+  const { host, repository } = client;
   const { digest, manifest, text } = await findImage(copy, image.reference);
   const size = manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
   const wanted = [...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()];
@@ -31,8 +32,9 @@ export async function copyImage(copy: Copy): Promise<string> {
     const path = join(directory, blob.digest.replace(/^sha256:/, ''));
     const name = `${image.full}, part ${index + 1} of ${wanted.length}`;
     const fetch = (file: string): Promise<void> => download(copy, blob, file, name);
+    const kept = { host, repository, digest: blob.digest };
     if (blobs === null) await fetch(path);
-    if (blobs === null || (await blobs.put(blob.digest, path, fetch, copy.signal)) === 'fetched') fetched += blob.size;
+    if (blobs === null || (await blobs.put(kept, path, fetch, copy.signal)) === 'fetched') fetched += blob.size;
   });
   try {
     for await (const _ of ahead(DOWNLOADS, tasks));
