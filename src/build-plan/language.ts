@@ -24,6 +24,8 @@ export interface Language {
    * all of the source and `asked.directory`. Absent: a directory is always a source of its own.
    */
   isPart?(files: SourceFiles, directory: string): Promise<boolean>;
+  /** The directory of an app is always a source of its own, also where it is a part of a whole for other languages. Absent: as isPart() says. */
+  readonly isAlone?: true;
   /** Null when the source is of something else. */
   detect(files: SourceFiles): Promise<Detection | null>;
   /** Everything not given is empty. Throws Failure `invalid_config` for files that cannot be read. */

@@ -65,6 +65,19 @@ describe('a source with the packages of two languages', () => {
     expect((await of({ ...files, Dockerfile: 'FROM' })).platform).toBe('python');
   });
 
+  it('is built by the Dockerfile of a package from that directory alone, where nothing of the package starts', async () => {
+    const files = {
+      ...{ 'package.json': '{ "workspaces": ["web"] }', 'package-lock.json': '{}', Dockerfile: 'FROM top' },
+      ...{ 'web/package.json': '{ "name": "web" }', 'web/Dockerfile': 'FROM scratch\nCMD ["/serve"]\n' },
+      'web/tancho.yaml': 'hooks: { release: [/migrate] }\n',
+    };
+    const { plan, appFiles } = await planSource({
+      ...{ app: 'shop', platform: 'auto', languages: LANGUAGES, files: sourceOf(files), directory: 'web' },
+    });
+    expect(plan).toMatchObject({ platform: 'dockerfile', image: { file: 'Dockerfile', ownCommand: true } });
+    expect(appFiles.release).toEqual(['/migrate']);
+  });
+
   it.each([
     ['both start', { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)', 'package.json': pages }],
     ['neither does', { 'requirements.txt': 'zensical', 'package.json': '{}' }],

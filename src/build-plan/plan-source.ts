@@ -27,6 +27,7 @@ interface PlanRequest {
 }
 
 interface PlannedSource {
+  /** Of an image: within `directory` of the request, which is all that it is built from. */
   readonly plan: BuildPlan;
   readonly appFiles: AppFiles;
   /** Of a shell, run after the steps. */
@@ -67,7 +68,9 @@ function unlessFailure(error: unknown): null {
   throw error;
 }
 
-async function planAs(language: Language, request: PlanRequest, compose: readonly string[]): Promise<PlannedSource> {
+async function planAs(language: Language, whole: PlanRequest, compose: readonly string[]): Promise<PlannedSource> {
+  const alone = { ...whole, files: whole.files.below(whole.directory ?? ''), directory: '' };
+  const request = language.isAlone === true ? alone : whole;
   const { app, files, directory = '' } = request;
   const part = { ...request, files: files.below(directory) };
   const skipped = request.platform === AUTO_PLATFORM ? await takenFor(language, part) : [];

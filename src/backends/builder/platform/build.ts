@@ -53,10 +53,14 @@ export async function buildSlug(
   const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root, platform));
   if (!isPart) await narrowTo({ root: set.root, app: request.app }, place);
   signal.throwIfAborted();
-  const files = isPart ? whole : new SourceFiles(directoryReader(place.code));
+  let files = isPart ? whole : new SourceFiles(directoryReader(place.code));
   const directory = isPart ? set.root : '';
   const planned = await planSource({ app, platform, languages, files, disabled, directory, settings: set });
   const { plan, appFiles } = planned;
+  if (isPart && plan.image !== null) {
+    await narrowTo({ root: set.root, app: request.app }, place);
+    files = new SourceFiles(directoryReader(place.code));
+  }
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);

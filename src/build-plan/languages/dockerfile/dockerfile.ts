@@ -59,13 +59,13 @@ export function dockerfileBuiltBy(by: BuiltBy): Language {
     tools: [TOOLS[by]],
     inherit: NETWORK_VARIABLES,
     options: OPTIONS,
+    isAlone: true,
     detect: (files) => firstSign(files, { recipe: DOCKERFILES }),
     plan: (files, asked) => plan(files, asked, by),
   };
 }
 
-async function plan(whole: SourceFiles, asked: AppDeclaration, by: BuiltBy): Promise<PlanParts> {
-  const files = whole.below(asked.directory);
+async function plan(files: SourceFiles, asked: AppDeclaration, by: BuiltBy): Promise<PlanParts> {
   const { DOCKERFILE: named = '', DOCKERFILE_TARGET: target = '', DOCKERFILE_ARGS: words = '' } = asked.options;
   const file = named === '' ? ((await files.find(...DOCKERFILES)) ?? DOCKERFILES[0]) : named.replace(/^\.\//, '');
   const text = isWithin(file) ? await files.text(file) : null;

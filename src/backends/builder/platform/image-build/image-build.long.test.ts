@@ -180,14 +180,18 @@ describe('a build from a Dockerfile', skipFor(missing), () => {
     expect(readdirSync('/proc').filter((pid) => commandOf(pid).includes(`sleep\u0000${seconds}`))).toEqual([]);
   });
 
-  it('sees nothing of the machine, and only the directory that is the app', async () => {
+  it('sees nothing of the machine, and only the directory that is the app, also of a workspace', async () => {
     const files = {
+      'package.json': '{ "workspaces": ["app"] }',
+      'package-lock.json': '{}',
+      'app/package.json': '{ "name": "app" }',
+      Dockerfile: `${from()}\nRUN exit 1\n`,
       'app/Dockerfile': `${from()}\nCOPY . /all/\nRUN test ! -e ${home}/state && test ! -e /build/store\n`,
       'app/file': 'in it',
       outside: 'not in it',
     };
-    const artifact = await build(files, { settings: { ...NO_SETTINGS, root: 'app' } });
-    expect(readdirSync(world.code(artifact, 'all')).sort()).toEqual(['Dockerfile', 'file']);
+    const artifact = await build(files, { platform: 'auto', settings: { ...NO_SETTINGS, root: 'app' } });
+    expect(readdirSync(world.code(artifact, 'all')).sort()).toEqual(['Dockerfile', 'file', 'package.json']);
   });
 });
 
