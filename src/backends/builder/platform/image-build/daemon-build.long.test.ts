@@ -1,6 +1,6 @@
 /** Images that daemons really build, where there are some: Docker's as its program finds it, BuildKit at TANCHO_TEST_BUILDKIT. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { type BuilderWorld, builderWorld } from '../../../../../test/support/bui
 import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
 import { treeOf as tree } from '../../../../../test/support/source-trees.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
+import { readProcess } from '../../../../lib/processes.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../sandbox/probe.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
@@ -125,6 +126,49 @@ describe.each(DAEMONS)('an image that is built by $builder.kind', ({ builder, as
       lines: expect.arrayContaining([expect.stringContaining('last words') as string]) as string[],
     });
   });
+});
+
+it('a build that is cancelled leaves neither the programs of the client at work nor an image', async (test) => {
+  if (!sandbox.roots) return test.skip(sandbox.description);
+  const place = mkdtempSync(join(tmpdir(), 'tancho-client-'));
+  const [bin, calls, pid] = ['bin', 'calls', 'pid'].map((name) => join(place, name)) as [string, string, string];
+  mkdirSync(bin);
+  // Its version is asked for by nobody in particular.
+  chmodSync(place, 0o755);
+  // In place of Docker's client, which leaves a build to another program.
+  const client = `#!/bin/sh
+[ "$1" = --version ] && exec echo Docker version 27.0.0
+echo "$*" >> ${calls}
+[ "$1" = build ] || exit 0
+sleep 100000 &
+echo $! > ${pid}
+echo begun
+wait
+`;
+  writeFileSync(join(bin, 'docker'), client, { mode: 0o755 });
+  const images = { copy: () => Promise.reject(new Error('unused')), unpack: () => Promise.reject(new Error('unused')) };
+  const world = await builderWorld(undefined, {
+    more: { sandbox, images, imageBuilder: { kind: 'docker' }, execPath: join(bin, 'node'), environment: process.env },
+  });
+  const stop = new AbortController();
+  const source = tree({ Dockerfile: 'FROM scratch\nCMD ["/x"]\n' });
+  try {
+    const built = world.build({ platform: 'dockerfile', source }, stop.signal);
+    await Promise.race([
+      built,
+      expect.poll(() => world.lines.map((line) => line.trim()), { timeout: 60_000 }).toContain('begun'),
+    ]);
+    stop.abort();
+    await expect(built).rejects.toMatchObject({ code: 'cancelled' });
+    expect(readFileSync(calls, 'utf8').trim().split('\n')).toEqual([
+      expect.stringMatching(/^build /),
+      expect.stringMatching(/^image rm --no-prune tancho\/shop:/),
+    ]);
+    expect(readProcess(Number(readFileSync(pid, 'utf8')))?.zombie ?? true).toBe(true);
+  } finally {
+    await world.dispose();
+    rmSync(place, { recursive: true, force: true });
+  }
 });
 
 it('says that a daemon is away', async (test) => {

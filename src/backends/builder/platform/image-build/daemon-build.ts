@@ -29,6 +29,7 @@ interface Wanted {
   readonly args: Readonly<Record<string, string>>;
 }
 
+const REMOVAL_MS = 30_000;
 const STEP = /^(?:Step \d+\/\d+ : |#\d+ \[[^\]]*\d+\/\d+\] )(.*)$/;
 const AWAY =
   /Cannot connect to the Docker daemon|error during connect|docker daemon is not running|^error: .*(?:connection error|failed to dial|no such file or directory"|context deadline exceeded)|listing workers for Build/;
@@ -46,10 +47,14 @@ export async function buildByDaemon(
     await steps(build, buildkitCommand(client.builder.address, places.context, wanted, archive), env);
   } else {
     const tag = `tancho/${request.app}:${request.deployId}`;
-    await steps(build, dockerCommand(places.context, wanted, tag), env);
-    await quietly(build, ['docker', 'save', '--output', archive, tag], env);
-    // What it was made of stays, for the next build.
-    await quietly(build, ['docker', 'image', 'rm', '--no-prune', tag], env);
+    try {
+      await steps(build, dockerCommand(places.context, wanted, tag), env);
+      await quietly(build, ['docker', 'save', '--output', archive, tag], env);
+    } finally {
+      // What it was made of stays, for the next build. Where the build failed there is none.
+      const removal = { ...build, signal: AbortSignal.timeout(REMOVAL_MS) };
+      await quietly(removal, ['docker', 'image', 'rm', '--no-prune', tag], env).catch(() => undefined);
+    }
   }
   await takeApart(archive, places.out, signal);
 }
@@ -57,6 +62,7 @@ export async function buildByDaemon(
 function dockerCommand(context: string, { file, target, args }: Wanted, tag: string): string[] {
   return [
     ...['docker', 'build', '--file', join(context, file), '--tag', tag],
+    // Not in its environment, though others would not see them there: programs that it starts, as for logins, would heed variables of an app.
     ...Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]),
     ...(target === '' ? [] : ['--target', target]),
     context,

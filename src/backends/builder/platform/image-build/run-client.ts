@@ -1,5 +1,6 @@
 /** Runs the client of a daemon outside of the sandbox: it is a program of the operator's, which needs the daemon's socket. */
 import { spawn } from 'node:child_process';
+import { sendSignal } from '../../../../lib/processes.ts';
 import { TerminalLines } from '../steps/output.ts';
 
 export interface ClientEnd {
@@ -11,7 +12,7 @@ interface ClientCall {
   /** Program and arguments. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Then it is killed, and the call rejects with the signal's reason. */
+  /** Then it is killed with all that it has started, and the call rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /** Gets every line of both outputs. */
   readonly line: (text: string) => void;
@@ -20,8 +21,9 @@ interface ClientCall {
 export async function runClient({ argv, env, signal, line }: ClientCall): Promise<ClientEnd> {
   signal.throwIfAborted();
   const [file = '', ...args] = argv;
-  const child = spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const end = (): void => void child.kill('SIGKILL');
+  const child = spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  // The docker program leaves a build to another one, which would go on with it, and hold our pipes open.
+  const end = (): void => (child.pid === undefined ? undefined : sendSignal(-child.pid, 'SIGKILL'));
   signal.addEventListener('abort', end, { once: true });
   const splitters = [new TerminalLines(line), new TerminalLines(line)];
   child.stdout.on('data', (bytes: Uint8Array) => splitters[0]?.push(bytes));
