@@ -179,6 +179,9 @@ export class WorkerGroup implements Serving {
     const ports = this.#isEnding ? null : await worker.link.ask({ op: 'listen' }).catch((error: unknown) => error);
     if (ports instanceof Error || typeof ports !== 'object' || ports === null) {
       child.kill('SIGKILL');
+      // One that could not even be started has no end that would be reported.
+      this.#all.delete(worker);
+      this.#awake.delete(worker);
       throw ports instanceof Error ? ports : new Error('a worker died at start');
     }
     this.#ports = ports as Ports;

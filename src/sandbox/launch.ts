@@ -7,6 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { demandSpawned } from '../lib/demand-spawned.ts';
 import type { AccountFiles } from './accounts.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { Descriptors, LaunchPlan } from './plan.ts';
@@ -41,12 +42,8 @@ export async function launchDirect(
   plan: LaunchPlan,
   cgroups: Cgroups | null,
 ): Promise<Launched> {
-  const child = spawn(plan.file, plan.args, {
-    cwd: request.cwd,
-    env: plan.env,
-    stdio: request.stdio,
-    detached: true,
-  });
+  const { file, args, env } = plan;
+  const child = demandSpawned(spawn(file, args, { cwd: request.cwd, env, stdio: request.stdio, detached: true }));
   const pid = child.pid;
   if (pid !== undefined && cgroups !== null) joinWithChildren(cgroups, request.id, pid);
   await started(child);
@@ -123,7 +120,8 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
       if (text !== undefined) files.push(readFrom(text, `${launch.statusFile}.names`));
     const [account = 0, ...others] = files;
     const extra: StdioList = ['pipe', account, 'pipe', ...users, ...others];
-    child = spawn(plan.file, plan.args, { env: plan.env, stdio: [...stdio, ...extra], detached: true });
+    const options = { env: plan.env, stdio: [...stdio, ...extra], detached: true };
+    child = demandSpawned(spawn(plan.file, plan.args, options));
   } finally {
     for (const file of files) closeSync(file);
   }

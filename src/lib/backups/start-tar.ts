@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { demandSpawned } from '../demand-spawned.ts';
 
 const LAST_LINES = 3;
 const MOST_OF_A_LINE = 500;
@@ -42,11 +43,18 @@ export async function demandGnuTar(): Promise<void> {
   throw new NotGnuTar(`GNU tar is needed, and the tar in PATH is another one (${version.slice(0, MOST_OF_A_LINE)}).`);
 }
 
+function startedUnder(mask: number, args: readonly string[]): Tar['child'] {
+  const before = process.umask(mask);
+  try {
+    return demandSpawned(spawn('tar', args, { stdio: 'pipe', env: { ...process.env, LC_ALL: 'C' } }));
+  } finally {
+    process.umask(before);
+  }
+}
+
 /** `mask`: of the modes of what it makes without finding a mode for it. */
 export function startTar(args: readonly string[], mask = 0o077): Tar {
-  const before = process.umask(mask);
-  const child = spawn('tar', args, { stdio: 'pipe', env: { ...process.env, LC_ALL: 'C' } });
-  process.umask(before);
+  const child = startedUnder(mask, args);
   const errors: string[] = [];
   let isTooDeep = false;
   createInterface({ input: child.stderr }).on('line', (line) => {

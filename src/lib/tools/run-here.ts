@@ -1,5 +1,6 @@
 /** Starts a tool as a child of this process. */
 import { spawn } from 'node:child_process';
+import { demandSpawned } from '../demand-spawned.ts';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
@@ -23,7 +24,7 @@ export async function runHere({ argv, input, timeoutMs }: ToolCall): Promise<Too
   const [file = '', ...args] = argv;
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
   const env = { LC_ALL: 'C', PATH: process.env['PATH'] };
-  const child = spawn(file, args, { stdio: 'pipe', env, ...limits });
+  const child = demandSpawned(spawn(file, args, { stdio: 'pipe', env, ...limits }));
   let output = '';
   let errors = '';
   child.stdout.on('data', (bytes: Buffer) => {

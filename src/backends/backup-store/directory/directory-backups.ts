@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Backup, BackupStore } from '../../../domain/backups/backup-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { type BackupManifest, listBackups } from '../../../lib/backups/manifest.ts';
+import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import { demandGnuTar } from '../../../lib/backups/start-tar.ts';
 import type { BackupJob } from '../../../lib/backups/write-backup.ts';
 
@@ -58,12 +59,14 @@ function toBackup({ name, madeAt, version, files }: BackupManifest): Backup {
 function written(job: BackupJob, signal: AbortSignal): Promise<BackupManifest> {
   const program = fileURLToPath(new URL(`./write-main${extname(import.meta.url)}`, import.meta.url));
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      signal,
-      timeout: MOST_MS,
-      killSignal: 'SIGKILL',
-    });
+    const child = demandSpawned(
+      spawn(process.execPath, [program], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        signal,
+        timeout: MOST_MS,
+        killSignal: 'SIGKILL',
+      }),
+    );
     let [report, problem] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (report = (report + text).slice(0, MOST_REPORT)));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (problem = (problem + text).slice(-MOST_TEXT)));

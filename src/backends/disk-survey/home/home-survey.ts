@@ -5,6 +5,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DiskSurvey, Holding, HoldingKind } from '../../../domain/disk/disk-survey.ts';
+import { demandSpawned } from '../../../lib/demand-spawned.ts';
 
 /** Directories of the home whose entries have holders of their own. */
 const SHARED: Readonly<Record<string, HoldingKind>> = {
@@ -96,7 +97,7 @@ async function* counted(
 ): AsyncGenerator<[path: string, held: number]> {
   const unit = what === 'files' ? 1 : KIB;
   const args = ['-x', '-s', what === 'files' ? '--inodes' : '-k', '--', ...paths];
-  const child = spawn('du', args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: DEADLINE_MS });
+  const child = demandSpawned(spawn('du', args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: DEADLINE_MS }));
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
   failed.catch(() => undefined);
   try {

@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { DnsRecords } from '../../../domain/certificates/dns-records.ts';
+import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
 
 const COMMAND_MS = 5 * 60_000;
@@ -27,7 +28,9 @@ export function createDnsCommand({ argv, timeoutMs = COMMAND_MS }: DnsCommandOpt
 
 function ended(program: string, argv: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    const child = demandSpawned(
+      spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' }),
+    );
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { PlatformError } from '../../../domain/errors.ts';
+import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 
 export interface Git {
@@ -58,19 +59,20 @@ function gitEnvironment(git: Git): Record<string, string> {
   };
 }
 
+/** Throws PlatformError `unavailable` where no process can be made at all; that there is no git is the child's error. */
 export function spawnGit(
   git: Git,
   args: readonly string[],
   options: { env?: Readonly<Record<string, string>>; stdio: StdioOptions; isBounded?: boolean },
 ): ChildProcess {
   const [program = git.program, ...given] = [...(options.isBounded === true ? bounded(git) : []), git.program, ...args];
-  return spawn(program, given, {
-    cwd: git.home,
-    env: { ...gitEnvironment(git), ...options.env },
-    stdio: options.stdio,
+  const env = { ...gitEnvironment(git), ...options.env };
+  try {
     // Its own process group, so that ending it also ends what git itself has started.
-    detached: true,
-  });
+    return demandSpawned(spawn(program, given, { cwd: git.home, env, stdio: options.stdio, detached: true }));
+  } catch (error) {
+    throw notStarted(error as Error);
+  }
 }
 
 /** A few kilobytes of differences can stand for objects of any size, which git makes in memory. */

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import type { TerminalSize } from '../../../domain/units/provisioner.ts';
 
 export interface OpenTerminal {
@@ -31,11 +32,13 @@ const MAX_ANSWER = 200;
 
 /** Null where there are no pseudo-terminals. */
 export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | null> {
-  const child = spawn(process.execPath, [HOST, `${size.columns}`, `${size.rows}`], {
-    env: {},
-    cwd: '/',
-    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
-  });
+  const child = demandSpawned(
+    spawn(process.execPath, [HOST, `${size.columns}`, `${size.rows}`], {
+      env: {},
+      cwd: '/',
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+    }),
+  );
   const [input, output, , control] = child.stdio as unknown as [Writable, Readable, null, Duplex];
   // All of them end with the process, whose end is noticed by itself: their own errors say no more.
   for (const stream of [input, output, control]) stream.on('error', () => {});

@@ -1,5 +1,6 @@
 /** Runs the client of a daemon outside of the sandbox: it is a program of the operator's, which needs the daemon's socket. */
 import { spawn } from 'node:child_process';
+import { demandSpawned } from '../../../../lib/demand-spawned.ts';
 import { sendSignal } from '../../../../lib/processes.ts';
 import { TerminalLines } from '../steps/output.ts';
 
@@ -21,7 +22,9 @@ interface ClientCall {
 export async function runClient({ argv, env, signal, line }: ClientCall): Promise<ClientEnd> {
   signal.throwIfAborted();
   const [file = '', ...args] = argv;
-  const child = spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = demandSpawned(
+    spawn(file, args, { cwd: '/', env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
+  );
   // The docker program leaves a build to another one, which would go on with it, and hold our pipes open.
   const end = (): void => (child.pid === undefined ? undefined : sendSignal(-child.pid, 'SIGKILL'));
   signal.addEventListener('abort', end, { once: true });
