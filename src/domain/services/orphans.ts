@@ -47,8 +47,8 @@ const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 const LATE_MS = 5 * 60_000;
 const LATE = 'It was undone, and is asked for again for some minutes, in case the provider comes to it late.';
 const LEASE_WAIT_MS = 500;
-/** At once: a provider that hangs must not keep the others waiting, nor many of them fill the platform. */
-const MOST_AT_ONCE = 16;
+/** At once, at the provider of one service. */
+const MOST_AT_ONCE = 4;
 const HOLDER = 'undoing what was not finished';
 
 interface UndoOptions {
@@ -75,7 +75,8 @@ export class Orphans {
   readonly #busy = new Set<string>();
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | null = null;
-  #pass: Promise<Healed> | null = null;
+  /** What is being undone in turn, by service: a provider that hangs must keep no other waiting. */
+  readonly #atWork = new Map<string, Promise<void>>();
   #pauseMs: number;
 
   constructor(deps: OrphansDeps) {
@@ -101,12 +102,14 @@ export class Orphans {
     return found.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
   }
 
-  /** Tries all of them once. Safe to repeat, and at any time. */
-  heal(): Promise<Healed> {
-    this.#pass ??= this.#tryAll().finally(() => {
-      this.#pass = null;
-    });
-    return this.#pass;
+  /** Tries all of them once, but for those of a provider that lets even one of them wait in vain. Safe to repeat, and at any time. */
+  async heal(): Promise<Healed> {
+    const found = await this.find();
+    this.#begin(found);
+    await Promise.all(this.#atWork.values());
+    const remaining = await this.find();
+    const left = new Set(remaining.map(({ id }) => id));
+    return { undone: found.filter(({ id }) => !left.has(id)).length, remaining };
   }
 
   /** From here on they are undone in the background; also after something new was left. */
@@ -206,7 +209,7 @@ export class Orphans {
     this.#closed.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    await this.#pass?.catch(() => undefined);
+    await Promise.all(this.#atWork.values());
   }
 
   get #pauses(): { readonly firstMs: number; readonly longestMs: number } {
@@ -235,7 +238,7 @@ export class Orphans {
   async #again(): Promise<void> {
     let isDone = false;
     try {
-      await this.heal();
+      this.#begin(await this.find());
       isDone = (await this.#unfinished()).length === 0;
     } finally {
       if (!isDone) {
@@ -245,20 +248,28 @@ export class Orphans {
     }
   }
 
-  async #tryAll(): Promise<Healed> {
-    const found = await this.find();
+  /** At every provider that nobody is asking yet. */
+  #begin(found: readonly Orphan[]): void {
+    if (this.#closed.signal.aborted) return;
+    for (const [service, orphans] of Map.groupBy(found, ({ service: name }) => name)) {
+      if (this.#atWork.has(service)) continue;
+      const work = this.#tryEach(orphans).finally(() => this.#atWork.delete(service));
+      this.#atWork.set(service, work);
+    }
+  }
+
+  async #tryEach(orphans: readonly Orphan[]): Promise<void> {
     // Those that were tried least come first, so that none waits for ever.
-    const waiting = [...found].sort((a, b) => a.attempts - b.attempts);
+    const waiting = orphans.toSorted((a, b) => a.attempts - b.attempts);
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         if (this.#closed.signal.aborted) return;
-        await this.#tryOne(next);
+        const failure = await this.#tryOne(next);
+        // The others would wait as long; they come first the next time.
+        if (failure?.code === 'timeout') waiting.length = 0;
       }
     };
     await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, waiting.length) }, work));
-    const remaining = await this.find();
-    const left = new Set(remaining.map(({ id }) => id));
-    return { undone: found.filter(({ id }) => !left.has(id)).length, remaining };
   }
 
   /** Tries one of them. Null when it is gone, otherwise why not. Throws PlatformError `app.busy` when somebody is at work on it. */
@@ -271,13 +282,14 @@ export class Orphans {
     return leases.hold(bindingLease(binding.instance, app), options, () => this.undoBinding(id));
   }
 
-  async #tryOne(orphan: Orphan): Promise<void> {
+  async #tryOne(orphan: Orphan): Promise<EndpointFailure | null> {
     try {
-      await this.undo(orphan);
+      return await this.undo(orphan);
     } catch (error) {
-      if (isPlatformError(error, 'app.busy')) return;
       const { kind, id } = orphan;
-      this.#deps.logger.warn({ err: error, kind, id }, 'undoing what was not finished failed');
+      if (!isPlatformError(error, 'app.busy'))
+        this.#deps.logger.warn({ err: error, kind, id }, 'undoing what was not finished failed');
+      return null;
     }
   }
 }

@@ -9,7 +9,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
-import { notifiedHosts, UNCONFIRMED } from './service.ts';
+import { type Binding, notifiedHosts, UNCONFIRMED } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { servingHosts, unitHosts } from './unit-hosts.ts';
 
@@ -31,11 +31,15 @@ const ATTEMPTS = 6;
 
 export class UnitBindings {
   readonly #deps: UnitBindingsDeps;
-  #timer: NodeJS.Timeout | null = null;
-  #running: Promise<void> | null = null;
+  #timer: { readonly at: number; readonly timeout: NodeJS.Timeout } | null = null;
+  #looking: Promise<void> | null = null;
+  /** What is under way, by service: a provider that hangs holds up nobody but itself. */
+  readonly #atWork = new Map<string, Promise<void>>();
+  /** Services with changes that came while their provider was being notified. */
+  readonly #missed = new Set<string>();
+  /** Times in a row that the provider of a service was not reached, since the last change. */
+  readonly #failures = new Map<string, number>();
   #isClosed = false;
-  /** Passes in a row that did not reach everybody. */
-  #failures = 0;
 
   constructor(deps: UnitBindingsDeps) {
     this.#deps = deps;
@@ -43,64 +47,101 @@ export class UnitBindings {
 
   /** Called whenever the units that serve may have changed. */
   changed(): void {
-    this.#failures = 0;
-    this.#schedule(this.#deps.gatherMs ?? GATHER_MS);
+    this.#failures.clear();
+    this.#schedule(this.#gatherMs);
   }
 
   /** Resolves when no provider has to be notified. */
   async idle(): Promise<void> {
-    while (this.#timer !== null || this.#running !== null) {
-      await (this.#running ?? new Promise((resolve) => setTimeout(resolve, 1)));
+    while (this.#timer !== null || this.#looking !== null || this.#atWork.size > 0) {
+      const [first] = this.#atWork.values();
+      await (this.#looking ?? first ?? new Promise((resolve) => setTimeout(resolve, 1)));
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer.timeout);
     this.#timer = null;
-    await this.#running;
+    await this.#looking;
+    await Promise.all(this.#atWork.values());
   }
 
+  get #gatherMs(): number {
+    return this.#deps.gatherMs ?? GATHER_MS;
+  }
+
+  /** The sooner of two times holds: what is tried again much later must keep no change waiting. */
   #schedule(delayMs: number): void {
-    if (this.#isClosed || this.#timer !== null) return;
-    this.#timer = setTimeout(() => {
+    const at = performance.now() + delayMs;
+    if (this.#isClosed || (this.#timer !== null && this.#timer.at <= at)) return;
+    if (this.#timer !== null) clearTimeout(this.#timer.timeout);
+    const timeout = setTimeout(() => {
       this.#timer = null;
-      void this.#run();
+      void this.#look();
     }, delayMs);
-    this.#timer.unref();
+    timeout.unref();
+    this.#timer = { at, timeout };
   }
 
-  async #run(): Promise<void> {
+  async #look(): Promise<void> {
     const { logger, retryMs = RETRY_MS } = this.#deps;
-    if (this.#running !== null) return this.#schedule(retryMs);
+    if (this.#looking !== null) return this.#schedule(this.#gatherMs);
     let isDone = false;
-    this.#running = bestEffort(logger, 'notifying providers of units', async () => {
-      isDone = await this.#all();
+    this.#looking = bestEffort(logger, 'notifying providers of units', async () => {
+      for (const [service, bindings] of await this.#outdated()) this.#begin(service, bindings);
+      isDone = true;
     }).finally(() => {
-      this.#running = null;
+      this.#looking = null;
     });
-    await this.#running;
-    if (isDone || this.#failures >= ATTEMPTS) return;
-    this.#schedule(retryMs * 2 ** this.#failures);
-    this.#failures += 1;
+    await this.#looking;
+    if (!isDone) this.#schedule(retryMs);
   }
 
-  /** True when everybody knows. */
-  async #all(): Promise<boolean> {
+  /** By service, the bindings whose provider knows other units than those that serve. */
+  async #outdated(): Promise<Map<string, Binding[]>> {
     const { store } = this.#deps;
     const bound = (await store.bindings()).filter(({ state }) => state === 'bound');
-    if (bound.length === 0) return true;
+    const found = new Map<string, Binding[]>();
+    if (bound.length === 0) return found;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+    const services = new Map((await store.instances()).map(({ id, service }) => [id, service]));
     const units = await store.unitsByApp();
-    let isDone = true;
-    for (const { id, instance, app: name, unitHosts: notified } of bound) {
-      if (this.#isClosed) return true;
-      const app = apps.get(name);
-      const hosts = app === undefined ? [] : servingHosts(app, units.get(name) ?? []);
-      if (hosts.join() === notified.join()) continue;
-      if (!(await this.#notify(id, instance, name))) isDone = false;
+    for (const binding of bound) {
+      const app = apps.get(binding.app);
+      const hosts = app === undefined ? [] : servingHosts(app, units.get(binding.app) ?? []);
+      if (hosts.join() === binding.unitHosts.join()) continue;
+      const service = services.get(binding.instance) ?? '';
+      found.set(service, [...(found.get(service) ?? []), binding]);
     }
-    return isDone;
+    return found;
+  }
+
+  #begin(service: string, bindings: readonly Binding[]): void {
+    if (this.#isClosed) return;
+    if (this.#atWork.has(service)) return void this.#missed.add(service);
+    const work = this.#notifyAll(service, bindings).finally(() => {
+      this.#atWork.delete(service);
+      if (this.#missed.delete(service)) this.#schedule(this.#gatherMs);
+    });
+    this.#atWork.set(service, work);
+  }
+
+  async #notifyAll(service: string, bindings: readonly Binding[]): Promise<void> {
+    const { logger, retryMs = RETRY_MS } = this.#deps;
+    let isDone = false;
+    await bestEffort(logger, 'notifying a provider of units', async () => {
+      let failed = 0;
+      for (const { id, instance, app } of bindings) {
+        if (this.#isClosed) return;
+        if (!(await this.#notify(id, instance, app))) failed += 1;
+      }
+      isDone = failed === 0;
+    });
+    const failures = this.#failures.get(service) ?? 0;
+    if (isDone || failures >= ATTEMPTS) return;
+    this.#failures.set(service, failures + 1);
+    this.#schedule(retryMs * 2 ** failures);
   }
 
   /** Not while the pair is being bound or unbound: a unit must not be let in after that. */
