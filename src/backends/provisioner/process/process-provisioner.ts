@@ -50,7 +50,14 @@ import { openSlug, type Slug } from './slug.ts';
 import { launchTurns, launchUnit, newRecord, startFailure } from './unit-launch.ts';
 import { offsetOf, UnitOutputs } from './unit-outputs.ts';
 import { UnitPorts } from './unit-ports.ts';
-import { loadRecord, makeUnitDirectories, unitPaths, type UnitPaths, type UnitRecord } from './unit-record.ts';
+import {
+  loadRecord,
+  makeUnitDirectories,
+  removeUnitDirectories,
+  unitPaths,
+  type UnitPaths,
+  type UnitRecord,
+} from './unit-record.ts';
 import { UnitWatch } from './unit-watch.ts';
 import { writtenData } from './written-data.ts';
 import type { Say } from '../../../domain/say.ts';
@@ -152,7 +159,7 @@ class ProcessProvisioner implements Provisioner {
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       await unit.revive();
       // What it has written went with its life, and so does what made it outgrow its limit.
-      if (existing !== undefined) await removeTree(paths.home, paths.tmp);
+      if (existing !== undefined) await removeUnitDirectories(paths);
       await makeUnitDirectories(paths);
       await unit.save(record);
       const around = { sandbox: this.#sandbox, layers: this.#layers, services: await this.#servicesOf(spec) };
@@ -229,7 +236,7 @@ class ProcessProvisioner implements Provisioner {
       if (unit === undefined) return;
       await dropLaunch(unit.paths);
       await unit.stop(0);
-      await removeTree(unit.paths.home, unit.paths.tmp);
+      await removeUnitDirectories(unit.paths);
       await this.#layers.clear(unit.paths.directory);
       if (await this.#outputs.isAllConsumed(unit)) return this.#forget(unit);
       if (unit.record.removedAt !== null) return;

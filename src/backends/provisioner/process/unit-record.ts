@@ -1,7 +1,11 @@
 /** What is kept on disk about one unit, so that a new control finds it again. No environment: that may hold secrets. */
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Comeback, UnitExited } from '../../../domain/units/provisioner.ts';
+import { randomHex } from '../../../lib/ids.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+
+const LEFT = 'left-';
 
 export interface UnitRecord {
   readonly format: 1;
@@ -63,6 +67,23 @@ export function unitPaths(units: string, id: string): UnitPaths {
 export async function makeUnitDirectories(paths: UnitPaths): Promise<void> {
   await mkdir(paths.home, { recursive: true, mode: 0o711 });
   await mkdir(paths.tmp, { recursive: true, mode: 0o711 });
+}
+
+/**
+ * Removes what a life of the unit has left. Under other names: when this process is killed meanwhile the program that removes them goes on, and is not to
+ * come upon those of the next life.
+ */
+export async function removeUnitDirectories({ directory, home, tmp }: UnitPaths): Promise<void> {
+  for (const path of [home, tmp]) {
+    // Most are empty, or not there.
+    const isGone = await rmdir(path).then(
+      () => true,
+      (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT',
+    );
+    if (!isGone) await rename(path, join(directory, `${LEFT}${randomHex(8)}`));
+  }
+  const names = await readdir(directory).catch(() => []);
+  await removeTree(...names.filter((name) => name.startsWith(LEFT)).map((name) => join(directory, name)));
 }
 
 /** Whole or not at all, also when the machine loses power. */
