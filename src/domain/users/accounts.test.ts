@@ -127,6 +127,17 @@ describe('a changed password', () => {
 });
 
 describe('a forgotten password', () => {
+  it('is replaced and mailed once, by a token that is sent twice at one time', async () => {
+    const { reset, mailedToken, letters, signIn } = await fixture();
+    await reset('');
+    const token = mailedToken();
+    const before = letters.length;
+    const ends = await Promise.all([codeOf(reset(token)), codeOf(reset(token))]);
+    expect(ends.toSorted()).toEqual(['ok', 'user.invalid_reset_token']);
+    expect(letters).toHaveLength(before + 1);
+    await signIn(ANN, /^ {2}(\S+)$/m.exec(letters.at(-1)?.text ?? '')?.[1] ?? '');
+  });
+
   it('is replaced within 24 hours, and the old one is good until then', async () => {
     const { reset, mailedToken, pass, signIn } = await fixture();
     await reset('');

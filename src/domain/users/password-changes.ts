@@ -1,6 +1,7 @@
 /** Use cases of forgotten and changed passwords (specification 4.7). Either way of changing one ends sessions. */
 import { randomBytes } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import type { Act } from '../act.ts';
 import type { Caller } from '../caller.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
@@ -52,6 +53,8 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
   // Counts letters, before they are sent, and wrong tokens; a good token is free.
   const throttle = new Throttle(now, news, 'Too many requests for new passwords.');
 
+  const turns = new KeyedQueue();
+
   async function mailToken(caller: Caller, user: User): Promise<void> {
     const { email } = user;
     await act(caller, 'user.reset', { email }, { target: `user:${email}`, detail: 'token sent' }, async () => {
@@ -66,8 +69,12 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
     });
   }
 
-  async function useToken(caller: Caller, user: User, token: string, wanted: string | null): Promise<void> {
-    const { email } = user;
+  /** One after the other: a token that is sent twice at once is to mail one password. */
+  function useToken(caller: Caller, user: User, token: string, wanted: string | null): Promise<void> {
+    return turns.run(user.email, () => setPassword(caller, user, token, wanted));
+  }
+
+  async function setPassword(caller: Caller, { email }: User, token: string, wanted: string | null): Promise<void> {
     await act(caller, 'user.reset', { email }, { target: `user:${email}`, detail: 'password set' }, async () => {
       const password = wanted ?? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url');
       const passwordHash = await hashPassword(password);
