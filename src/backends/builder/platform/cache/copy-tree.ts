@@ -9,9 +9,9 @@ import {
   lchownSync,
   lstatSync,
   openSync,
-  readdirSync,
+  opendirSync,
 } from 'node:fs';
-import { lstat, mkdir, opendir, readdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -21,6 +21,8 @@ const AT_ONCE = 32;
 /** So many entries are sealed before others have their turn: about a millisecond's work. */
 const SEALED_AT_ONCE = 128;
 const BLOCK_BYTES = 4096;
+/** Node knows it also where its types do not; a name is a Buffer then. */
+const BYTES = 'buffer' as string as BufferEncoding;
 
 /**
  * A real copy: shares blocks where the file system can, never an inode. Links stay links. Modes are not preserved as such,
@@ -40,11 +42,9 @@ export async function copyTree(from: string, to: string): Promise<void> {
 /** Makes the directories of `from` below `to`, without the files. */
 export async function copyDirectories(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
-  const entries = await readdir(from, { withFileTypes: true });
-  await inTurns(
-    entries.filter((entry) => entry.isDirectory()),
-    (entry) => copyDirectories(join(from, entry.name), join(to, entry.name)),
-  );
+  const names: string[] = [];
+  for await (const entry of await opendir(from)) if (entry.isDirectory()) names.push(entry.name);
+  await inTurns(names, (name) => copyDirectories(join(from, name), join(to, name)));
 }
 
 /** Puts hard links to the files of `from` into the directories made by copyDirectories. False: this system cannot. */
@@ -66,16 +66,32 @@ export async function linkFiles(from: string, to: string): Promise<boolean> {
 export async function seal(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const tenant = lstatSync(path).uid;
-  const open: Buffer[] = [Buffer.from(path)];
+  const directories: Buffer[] = [];
+  if (sealOne(Buffer.from(path), tenant)) directories.push(Buffer.from(path));
   // A call by way of the thread pool takes several times as long as the kernel, and a push waits for thousands of them.
-  for (let count = 1, next = open.pop(); next !== undefined; next = open.pop(), count += 1) {
-    for (const below of sealOne(next, tenant)) open.push(below);
-    if (count % SEALED_AT_ONCE === 0) await turn();
+  for (let count = 1, next = directories.pop(); next !== undefined; next = directories.pop()) {
+    for (const inner of entriesOf(next)) {
+      if (sealOne(inner, tenant)) directories.push(inner);
+      count += 1;
+      if (count % SEALED_AT_ONCE === 0) await turn();
+    }
   }
 }
 
-/** Returns what is directly inside. Paths are bytes: whoever made the tree may have used names that are no UTF-8. */
-function sealOne(path: Buffer, tenant: number): Buffer[] {
+/** Not all of them at once: there may be a million. Paths are bytes: whoever made the tree may have used names that are no UTF-8. */
+function* entriesOf(path: Buffer): Generator<Buffer> {
+  const directory = opendirSync(path, { encoding: BYTES, bufferSize: SEALED_AT_ONCE });
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      yield Buffer.concat([path, Buffer.from('/'), Buffer.from(entry.name)]);
+    }
+  } finally {
+    directory.closeSync();
+  }
+}
+
+/** True for a directory. */
+function sealOne(path: Buffer, tenant: number): boolean {
   const stats = lstatSync(path);
   if (stats.isDirectory()) {
     const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -85,13 +101,12 @@ function sealOne(path: Buffer, tenant: number): Buffer[] {
     } finally {
       closeSync(directory);
     }
-    const names = readdirSync(path, { encoding: 'buffer' });
-    return names.map((name) => Buffer.concat([path, Buffer.from('/'), name]));
+    return true;
   }
-  if (stats.uid !== tenant) return [];
+  if (stats.uid !== tenant) return false;
   lchownSync(path, 0, 0);
   if (stats.isFile()) chmodSync(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
-  return [];
+  return false;
 }
 
 /**
