@@ -58,7 +58,7 @@ import { edgeUser } from './router/edge/edge-user.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { openNoEdge } from './router/edge/no-edge.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
-import { createSqlStore } from './store/sql/index.ts';
+import { createSqlStore, type SqlStoreOptions } from './store/sql/index.ts';
 import { createDirectoryVolumes } from './volume-host/directory/directory-volumes.ts';
 
 type Closing = 'all' | 'leave-units' | 'failed start';
@@ -190,7 +190,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const mailer = openMailer(config, home('mail'), logger);
     const outward = outwardBackends(config, addresses, logger);
     const metricsSender = await openMetricsSender(config, addresses);
-    const sent = { mailer, metricsSender, backupStore: await openBackupStore(config, options.version) };
+    const sent = { mailer, metricsSender, backupStore: await openBackupStore(config, options.version, logger) };
     return { ...stores, ...engine, ...router, ...gitHost, ...sent, artifacts, ...images, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
@@ -339,20 +339,18 @@ async function openMetricsSender(
   return createOtlpSender({ url, headers, guard: createAddressGuard(addresses) });
 }
 
-async function openBackupStore(config: Config, version: string): Promise<BackupStore | null> {
+async function openBackupStore(config: Config, version: string, logger: Logger): Promise<BackupStore | null> {
   const { home, backupDirectory: directory, backupKeep: keep, databaseUrl } = config;
   if (directory === null) return null;
   const { createDirectoryBackups } = await import('./backup-store/directory/directory-backups.ts');
   const databases = databaseUrl === null ? ['tancho.db', 'logs.db'] : [];
-  return createDirectoryBackups({ home, directory, keep, version, databases });
+  const sealer = await openSealer(path.join(home, 'secret.key'));
+  const openState = (file: string): Promise<Store> => createSqlStore({ kind: 'sqlite', file }, { sealer, logger });
+  return createDirectoryBackups({ home, directory, keep, version, databases, openState });
 }
 
-type DatabasePlace =
-  | { readonly kind: 'postgres'; readonly url: string }
-  | { readonly kind: 'sqlite'; readonly file: string; readonly backups: string };
-
 /** Where a database of this name lies; what an upgrade copies at this start is kept together. */
-function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => DatabasePlace {
+function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => SqlStoreOptions {
   const backups = backupSetOf(home, new Date());
   return (name) =>
     url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };

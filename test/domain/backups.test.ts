@@ -1,11 +1,15 @@
 /** Backups are made when they are due and when somebody asks, one at a time, and how that went is known after a restart, too. */
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSqlStore } from '../../src/backends/store/sql/index.ts';
 import { BackupMaker } from '../../src/domain/backups/backup-maker.ts';
 import type { BackupContents } from '../../src/domain/backups/backup-store.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
+import { snapshotDatabase } from '../../src/lib/backup-sets.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+import { COPY_SEALER } from '../support/empty-databases.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'admin@example.com', isAdmin: true, teams: [] };
 const HOUR_MS = 3_600_000;
@@ -61,13 +65,59 @@ it('has the artifacts that apps run, and the names of apps and volumes', async (
   const asked: BackupContents[] = [];
   const { backupStore, store } = world.machine;
   const { answer } = backupStore;
-  backupStore.answer = (contents, ...rest) => {
-    asked.push(contents);
-    return answer(contents, ...rest);
+  backupStore.answer = async (source, ...rest) => {
+    asked.push(await source.contents(null));
+    return answer(source, ...rest);
   };
   await maker().make(backupStore);
   const serving = await store.release('shop', 2);
   expect(asked).toMatchObject([{ artifacts: [serving?.artifact], apps: ['blog', 'shop'], volumes: ['shop/data'] }]);
+});
+
+it('has what the copied state names: no code that came later, and no app that was removed meanwhile', async () => {
+  for (const name of ['shop', 'blog', 'wiki']) {
+    await world.createApp(name);
+    await world.deploy(name);
+  }
+  const { backupStore, store } = world.machine;
+  const copy = join(world.machine.directory, 'copy.db');
+  const seen: BackupContents[] = [];
+  const removing: string[] = [];
+  backupStore.answer = async (source, at) => {
+    await snapshotDatabase(join(world.machine.directory, 'tancho.db'), copy);
+    await world.deploy('shop');
+    await world.useCases.apps.remove(ANN, 'blog', () => undefined, true);
+    await world.useCases.apps.remove(ANN, 'wiki', () => undefined, true);
+    await world.createApp('wiki');
+    const copied = await createSqlStore({ kind: 'sqlite', file: copy }, { sealer: COPY_SEALER, logger: SILENT });
+    try {
+      seen.push(await source.contents(copied), await source.settled(copied, await source.contents(copied)));
+      removing.push(...(await copied.apps()).filter((app) => app.removing).map(({ name }) => name));
+    } finally {
+      await copied.close();
+    }
+    return { name: 'one', madeAt: at.toISOString(), bytes: 1, version: '0.1.0' };
+  };
+  await maker().make(backupStore);
+  const first = (await store.release('shop', 1))?.artifact;
+  expect(seen).toMatchObject([
+    { artifacts: [first], apps: ['blog', 'shop', 'wiki'] },
+    { artifacts: [first], apps: ['shop'] },
+  ]);
+  expect(removing).toEqual(['blog', 'wiki']);
+});
+
+it('none is kept whose code was removed while it was read', async () => {
+  await world.createApp('shop');
+  await world.deploy('shop');
+  const { artifacts, backupStore, store } = world.machine;
+  backupStore.answer = async (source) => {
+    const contents = await source.contents(store);
+    for (const id of contents.artifacts) await artifacts.remove(id);
+    await source.settled(store, contents);
+    throw new Error('it was kept');
+  };
+  await expect(maker().make(backupStore)).rejects.toThrow(/The backup failed: the code shop\/\w+ was replaced/);
 });
 
 it('who asks while one is being made gets that one', async () => {

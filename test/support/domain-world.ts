@@ -40,6 +40,8 @@ export type { DomainWorld } from './domain-wiring.ts';
 
 /** What a crash of control leaves as it is. */
 export interface Machine {
+  /** Of the databases, where they are files. */
+  readonly directory: string;
   readonly store: Store;
   readonly logStore: LogStore;
   readonly units: MemoryMachine;
@@ -135,6 +137,7 @@ async function createMachine(
   const worlds: DomainWorld[] = [];
   let aheadMs = 0;
   const machine: Machine = {
+    directory,
     store,
     logStore,
     units,

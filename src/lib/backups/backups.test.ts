@@ -25,7 +25,7 @@ import { removeTree } from '../remove-tree.ts';
 import { ARCHIVE, backupName, listBackups, MANIFEST, readManifest } from './manifest.ts';
 import { restoreBackup } from './restore-backup.ts';
 import { demandWholeRestore } from './unfinished-restore.ts';
-import { type BackupJob, writeBackup } from './write-backup.ts';
+import { type BackupJob, type StateReader, writeBackup } from './write-backup.ts';
 
 let root: string;
 let home: string;
@@ -61,16 +61,20 @@ function rows(): unknown[] {
 
 function job(second: number, keep = 7): BackupJob {
   return {
-    ...{ home, directory, keep, version: '0.1.0', databases: ['tancho.db'], contents: { apps: ['shop'] } },
+    ...{ home, directory, keep, version: '0.1.0', databases: ['tancho.db'] },
     at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(),
-    paths: ['secret.key', 'repos', 'slugs/shop/one', 'not-there'],
   };
 }
+
+const READER: StateReader = {
+  paths: async () => ['secret.key', 'slugs/shop/one', 'not-there'],
+  contents: async () => ({ apps: ['shop'] }),
+};
 
 it('what is backed up comes back into an empty home: rows that are in the write-ahead log only, modes, links', async () => {
   const open = new DatabaseSync(join(home, 'tancho.db'));
   open.exec("INSERT INTO rows VALUES ('second')");
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   open.close();
   add('third');
   await rename(home, join(root, 'away'));
@@ -100,7 +104,7 @@ it('code comes back whatever its links lead to and its files are called, and not
   for (const [name, target] of Object.entries(links)) await symlink(target, join(code, name));
   await writeFile(join(code, 'a\\..\\b'), 'odd');
   await link(join(code, 'run'), join(code, 'same'));
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   await rename(home, join(root, 'away'));
   await restoreBackup(home, join(directory, name));
   for (const [path, target] of Object.entries(links)) expect(await readlink(join(code, path)), path).toBe(target);
@@ -116,7 +120,7 @@ it('code comes back that no text can name, or that is mostly holes, and what is 
   await truncate(join(code, 'holes'), 2 ** 42);
   const deep = `import os\nfor _ in range(40): os.mkdir("d" * 200); os.chdir("d" * 200)\nopen("end", "w").close()`;
   execFileSync('python3', ['-c', deep], { cwd: code });
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   await rename(home, join(root, 'away'));
   await restoreBackup(home, join(directory, name));
   expect((await readdir(code, { encoding: 'buffer' })).map(String)).toContain('\ufffd\n');
@@ -128,7 +132,7 @@ it('files with several names are packed whole, and are one file again, however m
   const code = join(home, 'slugs', 'shop', 'one', 'code');
   for (let count = 1; count <= 12; count += 1) {
     for (let other = 0; other < count % 4; other += 1) await link(join(code, 'run'), join(code, `${count}-${other}`));
-    const { name } = await writeBackup(job(count));
+    const { name } = await writeBackup(job(count), READER);
     const restored = join(root, `restored-${count}`);
     await rename(home, join(root, 'away'));
     await restoreBackup(home, join(directory, name));
@@ -144,7 +148,7 @@ it.each([
   ['an absolute name', { path: '/tmp/tancho-outside', type: 'File' }],
   ['another name of a file elsewhere', { path: 'passwd', type: 'Link', linkpath: '/etc/passwd' }],
 ] as const)('an archive with %s is damaged', async (_what, entry) => {
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   const block = Buffer.alloc(512);
   new Header({ ...entry, size: 0, mode: 0o644, mtime: new Date(0) }).encode(block);
   const archive = zstdCompressSync(Buffer.concat([block, Buffer.alloc(1024)]));
@@ -162,7 +166,7 @@ it.each([
 });
 
 it('is for nobody else, and the oldest go when there are more than are kept', async () => {
-  for (const second of [1, 2, 3]) await writeBackup(job(second, 2));
+  for (const second of [1, 2, 3]) await writeBackup(job(second, 2), READER);
   const names = [3, 2].map((second) => backupName(new Date(Date.UTC(2026, 0, 1, 0, 0, second))));
   expect((await listBackups(directory)).map(({ name }) => name)).toEqual(names);
   expect((await readdir(directory)).sort()).toEqual([...names].sort());
@@ -176,12 +180,12 @@ it('one that was cut off is none, and goes with the next', async () => {
   await mkdir(draft, { recursive: true });
   await writeFile(join(draft, 'tancho.db'), 'half');
   expect(await listBackups(directory)).toEqual([]);
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   expect(await readdir(directory)).toEqual([name]);
 });
 
 it('a byte that is another one is found before anything is written, and said where', async () => {
-  const { name, files } = await writeBackup(job(1));
+  const { name, files } = await writeBackup(job(1), READER);
   await rename(home, join(root, 'away'));
   for (const { name: file } of files) {
     const path = join(directory, name, file);
@@ -200,7 +204,7 @@ it('a byte that is another one is found before anything is written, and said whe
 });
 
 it('a home that has something is left alone, and so is one at another path', async () => {
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   add('later');
   await expect(restoreBackup(home, join(directory, name))).rejects.toThrow('already');
   expect(rows()).toEqual(['first', 'later']);
@@ -208,7 +212,7 @@ it('a home that has something is left alone, and so is one at another path', asy
 });
 
 it('a restore that was cut off while it unpacked is done anew, and takes nothing away that is not its own', async () => {
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   await rename(home, join(root, 'away'));
   await mkdir(join(home, '.restoring', 'repos'), { recursive: true });
   await expect(demandWholeRestore(home)).rejects.toThrow('was cut off');
@@ -222,9 +226,9 @@ it('a restore that was cut off while it unpacked is done anew, and takes nothing
 });
 
 it('a restore that was cut off while it was put in place goes on, and only that one does', async () => {
-  const { name } = await writeBackup(job(1));
+  const { name } = await writeBackup(job(1), READER);
   add('second');
-  const { name: other } = await writeBackup(job(2));
+  const { name: other } = await writeBackup(job(2), READER);
   await rename(home, join(root, 'away'));
   await restoreBackup(home, join(directory, name));
   const whole = join(home, `.restored-${name}`);
