@@ -92,8 +92,12 @@ describe('leases', () => {
     const leases = new Leases(store, 'here');
     await expect(leases.hold('app:shop', ANN, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(store.held.size).toBe(0);
+    const { releaseLease } = store;
     store.releaseLease = () => Promise.reject(new Error('the store is away'));
     await expect(leases.hold('app:shop', ANN, async () => 'done')).resolves.toBe('done');
+    expect(store.held.size).toBe(1);
+    store.releaseLease = releaseLease;
+    await expect.poll(() => store.held.size).toBe(0);
   });
 
   it('are renewed while the work goes on, and not taken back by a renewal that was under way at the end', async () => {

@@ -2,6 +2,7 @@
  * Leases: at most one operation at a time per key (an app), over every door and every control process.
  * In this process the operations queue up; between processes the store's lease decides. Whoever dies loses its lease.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import { PlatformError } from './errors.ts';
 import { Fence } from './fence.ts';
@@ -108,12 +109,21 @@ export class Leases {
     );
   }
 
+  /** What was done stays done. While the store is away it is tried again, for others wait; after its time a lease ends by itself. */
   async #giveBack(lease: Lease): Promise<void> {
-    try {
-      await this.#store.releaseLease(lease);
-    } catch {
-      // What was done stays done; a lease that is not given back ends by itself.
-    }
+    const isGivenBack = (): Promise<boolean> =>
+      this.#store.releaseLease(lease).then(
+        () => true,
+        () => false,
+      );
+    const endsAt = Date.now() + TTL_MS;
+    const goOn = async (): Promise<void> => {
+      while (Date.now() < endsAt) {
+        await delay(RETRY_MS, undefined, { ref: false });
+        if (await isGivenBack()) return;
+      }
+    };
+    if (!(await isGivenBack())) void goOn();
   }
 
   #busy(key: string): PlatformError {

@@ -1,10 +1,11 @@
 /** Kysely over a pool of PostgreSQL connections. `pg` is loaded here and only when it is needed. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { PostgresDialect } from 'kysely';
 import type { Dialect, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PoolClient, PoolConfig } from 'pg';
 import type { Logger } from '../lib/logger.ts';
 import { refuseNul } from './sqlite-value.ts';
-import { TransactionLost } from './sql-error.ts';
+import { isAway, TransactionLost } from './sql-error.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -19,6 +20,9 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
 /** A stopped process holds nothing for longer; shorter than its leases, see domain/controls. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 4_000;
+/** One that is restarted takes connections again after a second or two. */
+const RESTART_MS = 4_000;
+const AGAIN_MS = 100;
 const INT8 = 20;
 
 export async function postgresDialect(options: PostgresOptions, logger: Logger): Promise<Dialect> {
@@ -41,10 +45,29 @@ export async function postgresDialect(options: PostgresOptions, logger: Logger):
   });
   pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'));
   const guarded: PostgresPool = {
-    connect: async () => guardedClient(await pool.connect()),
+    connect: waitingForRestarts(async () => guardedClient(await pool.connect())),
     end: () => pool.end(),
   };
   return new PostgresDialect({ pool: guarded });
+}
+
+/** While a database that has answered before takes no connections, those who need one wait: nothing of what they ask has been sent. Once it has been away for longer nobody does. */
+function waitingForRestarts<T>(connect: () => Promise<T>): () => Promise<T> {
+  let hasAnswered = false;
+  let awaySince: number | null = null;
+  return async () => {
+    for (;;) {
+      try {
+        const connected = await connect();
+        [hasAnswered, awaySince] = [true, null];
+        return connected;
+      } catch (error) {
+        awaySince ??= performance.now();
+        if (!hasAnswered || !isAway(error) || performance.now() - awaySince > RESTART_MS) throw error;
+      }
+      await delay(AGAIN_MS * (0.5 + Math.random() / 2));
+    }
+  };
 }
 
 function guardedClient(client: PoolClient): PostgresPoolClient {

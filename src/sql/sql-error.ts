@@ -52,6 +52,10 @@ const NETWORK_ERRORS =
 const LOST_CONNECTION =
   /^(?:driver has already been destroyed|Cannot use a pool after calling end|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|The server does not support SSL)/;
 
+/** Of PostgreSQL: it is being stopped, another process of it has crashed, it is being started. */
+const AWAY_CODES = /^(?:ECONNREFUSED|ECONNRESET|EPIPE|57P0[123])$/;
+const AWAY_MESSAGES = /^(?:Connection terminated|Client has encountered a connection error)/;
+
 export function sqlFault(error: unknown): SqlFault {
   if (error instanceof UnstorableValue) return 'unstorable';
   if (error instanceof DatabaseUnreachable) return 'unreachable';
@@ -70,6 +74,15 @@ export function sqlFault(error: unknown): SqlFault {
 export function asksForRetry(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if (sqlFault(at) === 'retry') return true;
+  }
+  return false;
+}
+
+/** True when the error, or what caused it, is that PostgreSQL has ended the connection or takes none now, as while it is restarted. */
+export function isAway(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    const code = 'code' in at && typeof at.code === 'string' ? at.code : '';
+    if (AWAY_CODES.test(code) || AWAY_MESSAGES.test(at.message)) return true;
   }
   return false;
 }

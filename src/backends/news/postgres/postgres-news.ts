@@ -21,7 +21,7 @@ const LOOK_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A connection that has been lost without a word is noticed by a question that is not answered. */
 const ANSWER_TIMEOUT_MS = 5_000;
-const PAUSES = { firstPauseMs: 100, longestPauseMs: 2_000 };
+const PAUSES = { firstPauseMs: 100, longestPauseMs: 500 };
 /** PostgreSQL takes less than 8,000 bytes at a time. */
 const MAX_PAYLOAD = 7_000;
 /** Of more than so many, each listener had better look for itself. */
