@@ -163,14 +163,20 @@ export class WorkerGroup implements Serving {
   async #fork(): Promise<void> {
     const born = performance.now();
     const countsFd = openLiveCounts(this.#runDir);
-    const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
-      env: { ...process.env, [WORKER_MARK]: '1' },
-      stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(this.#hasTls), countsFd, 'ipc'],
-    });
+    let child: ChildProcess;
+    try {
+      child = fork(process.argv[1] ?? '', process.argv.slice(2), {
+        env: { ...process.env, [WORKER_MARK]: '1' },
+        stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(this.#hasTls), countsFd, 'ipc'],
+      });
+    } catch (error) {
+      closeSync(countsFd);
+      throw error;
+    }
     const worker: Worker = { process: child, link: new Link(child), countsFd, isServing: false };
     this.#all.add(worker);
-    // A message to a worker that has just died; its 'exit' settles everything.
-    child.on('error', () => {});
+    // A message to a worker that has just died, whose 'exit' settles everything; or there is no process, and no 'exit'.
+    child.on('error', () => child.pid === undefined && this.#all.delete(worker));
     child.once('exit', () => this.#lost(worker, performance.now() - born));
     this.#listenTo(worker);
     await worker.link.awake;

@@ -87,6 +87,19 @@ it('a unit that has died is routed to no more until it is back, and the answer s
   expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }], note: '' });
 });
 
+it('a unit that control had not routed to is not, beside those that it had', async () => {
+  table = { version: 8, routes: [{ ...route('blog'), targets: [target('a'), target('b')] }, route('shop')] };
+  await kept.place(BLOG, target('new'));
+  expect(served()).toEqual([['a', 'b'], []]);
+  await kept.withdraw(BLOG, 'a');
+  await kept.withdraw(BLOG, 'b');
+  await kept.withdraw(BLOG, 'new');
+  await kept.place(BLOG, target('new'));
+  expect(served()).toEqual([[], []]);
+  await kept.place(BLOG, target('b'));
+  expect(served()).toEqual([['b'], []]);
+});
+
 it('a unit of another process than web is routed to at that one only', async () => {
   table = { version: 8, routes: [route('blog'), { ...route('blog'), process: 'admin', hosts: ['admin.blog.test'] }] };
   await kept.place({ app: 'blog', process: 'admin' }, target('a'));

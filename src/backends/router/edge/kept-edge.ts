@@ -29,7 +29,9 @@ export class KeptEdge {
   #isClosed = false;
   #restartMs = FIRST_RESTART_MS;
   /** By unit; without a target it serves nowhere. */
-  readonly #places = new Map<string, Process & { readonly target: Target | null }>();
+  readonly #places = new Map<string, Process & { readonly unit: string; readonly target: Target | null }>();
+  /** Units that control had routed to, by route. What is not among them may be of a rollout that is not committed, or on its way out. */
+  readonly #chosen = new Map<string, ReadonlySet<string>>();
   #sending: Promise<void> = Promise.resolve();
 
   /** `options.listen` is the address that the edge serves at. */
@@ -58,15 +60,18 @@ export class KeptEdge {
     }
   }
 
-  /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is notified when it is back. */
+  /**
+   * Requests for the unit reach it at this address from now on, and nowhere else, unless control had routed to other units only. An edge that is away
+   * now is notified when it is back.
+   */
   async place({ app, process }: Process, target: Target): Promise<void> {
-    this.#places.set(target.unit, { app, process, target });
+    this.#places.set(target.unit, { app, process, unit: target.unit, target });
     await this.#send();
   }
 
   /** No request is routed to the unit any more, until it has a place again. */
   async withdraw({ app, process }: Process, unit: string): Promise<void> {
-    this.#places.set(unit, { app, process, target: null });
+    this.#places.set(unit, { app, process, unit, target: null });
     await this.#send();
   }
 
@@ -90,7 +95,7 @@ export class KeptEdge {
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
     const places = [...this.#places.values()];
     const routes = table.routes.map((route) => {
-      const own = places.filter((place) => isAt(place, route));
+      const own = places.filter((place) => isAt(place, route) && this.#isChosen(route, place.unit));
       if (own.length === 0) return route;
       const others = route.targets.filter(({ unit }) => !this.#places.has(unit));
       const targets = [...others, ...own.flatMap(({ target }) => target ?? [])];
@@ -101,6 +106,13 @@ export class KeptEdge {
     if (JSON.stringify(routes) === JSON.stringify(table.routes)) return;
     // Versions of control are taken from a reserve that each of its starts leaves behind as a whole.
     await client.ask('apply', { table: { version: table.version + 1, routes } }, ASK_MS);
+  }
+
+  #isChosen({ app, process = ROUTED_PROCESS, targets }: Route, unit: string): boolean {
+    const key = `${app} ${process}`;
+    const chosen = this.#chosen.get(key) ?? new Set(targets.map((target) => target.unit));
+    this.#chosen.set(key, chosen);
+    return chosen.size === 0 || chosen.has(unit);
   }
 
   /** Leaves the edge running, to itself or to control. */
