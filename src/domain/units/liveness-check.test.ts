@@ -82,6 +82,12 @@ it('whoever says how often is looked at as often', async () => {
   expect(well).toEqual(Array.from({ length: 59 }, (_, at) => (at + 1) * 5));
 });
 
+it('a clock that was ahead and is set back keeps nobody from being looked at', async () => {
+  const row = rowOf();
+  await looks(row, 7_200, 7_400, { kind: 'well' });
+  expect(await looks(row, 100, 131, { kind: 'unwell', detail: 'it hangs' })).toEqual([100, 110, 120, 130]);
+});
+
 describe('the looks of one second', () => {
   const wait = (dueAt: number, failures = 0) => ({
     name: `${dueAt}/${failures}`,

@@ -74,6 +74,8 @@ export class LivenessRow {
   /** Why the last look failed. */
   detail = '';
   #dueAt: number;
+  /** When it was settled when it is due. */
+  #settledAt: number;
   #since = 0;
   #isUnderWay = false;
   #wells = 0;
@@ -82,11 +84,13 @@ export class LivenessRow {
   constructor(check: LivenessCheck, at: number, livedMs = 0) {
     this.check = check;
     this.#dueAt = at + check.periodMs;
+    this.#settledAt = at;
     if (livedMs >= CALM_AFTER * check.periodMs) this.#wells = CALM_AFTER - 1;
   }
 
+  /** Also where the clock was set back since. */
   isDue(at: number): boolean {
-    return !this.#isUnderWay && at >= this.#dueAt;
+    return !this.#isUnderWay && (at >= this.#dueAt || at < this.#settledAt);
   }
 
   /** Milliseconds since 1970. */
@@ -98,6 +102,7 @@ export class LivenessRow {
   startOver(at: number): void {
     this.failures = 0;
     this.#dueAt = at + this.check.periodMs;
+    this.#settledAt = at;
   }
 
   /** Null: it does not count as hung. `isOver`: nobody wants to know any more. `among`: how many there are. */
@@ -106,6 +111,7 @@ export class LivenessRow {
     this.#isUnderWay = true;
     // Together with others of the same period: they share readings.
     this.#dueAt = (Math.floor(at / periodMs) + 1) * periodMs;
+    this.#settledAt = at;
     const lateness = new TimerLateness();
     let result: ProbeResult;
     try {

@@ -40,7 +40,7 @@ export async function waitUntilReady(options: ReadyOptions): Promise<Address | n
 
 class Waiting {
   readonly #options: ReadyOptions;
-  #begun = Date.now();
+  #begun = performance.now();
   /** Of the pod that is looked at: the deaths before are over. */
   #pod: { readonly uid: string; readonly deaths: number; readonly tries: Tries } | null = null;
   #runningSince: number | null = null;
@@ -61,11 +61,11 @@ class Waiting {
     const isGone = pod === null || isOver(pod) || isUnreachable(pod);
     const life = isGone ? null : lifeOf(pod);
     // Whatever takes its place is to be placed anew.
-    if (isGone && this.#runningSince !== null) [this.#begun, this.#runningSince] = [Date.now(), null];
+    if (isGone && this.#runningSince !== null) [this.#begun, this.#runningSince] = [performance.now(), null];
     if (pod !== null && life !== null) {
       await this.#judge(pod, life);
       if (life.isRunning) {
-        this.#runningSince ??= Date.now();
+        this.#runningSince ??= performance.now();
         if (check.listens && (await this.#serves(pod))) return { host: pod.status?.podIP ?? '', port: PORT };
       }
     }
@@ -121,7 +121,7 @@ class Waiting {
 
   async #timeLeft(life: PodLife | null): Promise<null | 'not yet'> {
     const { check } = this.#options;
-    const now = Date.now();
+    const now = performance.now();
     if (this.#runningSince === null) {
       if (now - this.#begun < PLACE_MS) return 'not yet';
       const reason = life === null || life.reason === '' ? '' : `: ${life.reason}`;

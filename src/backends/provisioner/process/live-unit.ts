@@ -184,19 +184,19 @@ export class LiveUnit {
   async stop(graceMs: number): Promise<void> {
     if (this.isDead) return;
     this.#isStopping = true;
-    const deadline = Date.now() + graceMs;
+    const deadline = performance.now() + graceMs;
     const { mainPid, mainStart, isSimple } = this.record;
     const toMainOnly = isSimple && isAlive(mainPid, mainStart);
     if (toMainOnly) signalMain(mainPid);
     else await this.#sandbox.kill(this.tree, 'SIGTERM');
     let areOthersSignalled = !toMainOnly;
-    for (let pause = 5; Date.now() < deadline; pause = Math.min(pause * 1.5, 50)) {
+    for (let pause = 5; performance.now() < deadline; pause = Math.min(pause * 1.5, 50)) {
       if (!(await this.#sandbox.alive(this.tree))) break;
       if (!areOthersSignalled && !this.#mainLives()) {
         areOthersSignalled = true;
         await this.#sandbox.kill(this.tree, 'SIGTERM');
       }
-      await delay(Math.min(pause, Math.max(deadline - Date.now(), 1)));
+      await delay(Math.min(pause, Math.max(deadline - performance.now(), 1)));
     }
     try {
       await this.#sandbox.kill(this.tree, 'SIGKILL');
@@ -205,11 +205,11 @@ export class LiveUnit {
       throw error;
     }
     if (!this.#isParent) await this.reap(null);
-    const reportBy = Date.now() + REPORT_DEADLINE_MS;
+    const reportBy = performance.now() + REPORT_DEADLINE_MS;
     // The timer also keeps this process alive: nothing else of a unit does.
     while (!this.isDead) {
       await Promise.race([this.gone, delay(20)]);
-      if (!this.isDead && Date.now() > reportBy) await this.reap(null);
+      if (!this.isDead && performance.now() > reportBy) await this.reap(null);
     }
     await this.gone;
   }
@@ -233,9 +233,13 @@ export class LiveUnit {
     const outOfMemory = this.#isOverMemory || (isKernelKill && !this.#isStopping);
     const exit = { ...exitStatus(noted.code, noted.signal), outOfMemory };
     await this.#sandbox.release(this.id);
-    await this.save({ state: 'dead', exit, isReported: false });
-    this.#resolveGone(exit);
-    this.#onDeath(this);
+    try {
+      await this.save({ state: 'dead', exit, isReported: false });
+    } finally {
+      // Also where the disk is full: it is dead, and what is on disk is found out anew by the next start of the platform.
+      this.#resolveGone(exit);
+      this.#onDeath(this);
+    }
   }
 
   /** What bubblewrap notes once its init has ended, which on a busy machine is a while after the app. */
@@ -243,13 +247,13 @@ export class LiveUnit {
     const { rootPid, rootStart, state } = this.record;
     if (this.#sandbox.level !== 'bubblewrap' || rootPid === 0) return null;
     const isSameBoot = state === 'running';
-    const initBy = Date.now() + INIT_DEADLINE_MS;
+    const initBy = performance.now() + INIT_DEADLINE_MS;
     let noteBy: number | null = null;
     for (;;) {
       const code = await this.#sandbox.exitCode(this.id);
       if (code !== null || !isSameBoot) return code;
-      if (!isAlive(rootPid, rootStart) || Date.now() >= initBy) noteBy ??= Date.now() + NOTE_DEADLINE_MS;
-      if (noteBy !== null && Date.now() >= noteBy) return null;
+      if (!isAlive(rootPid, rootStart) || performance.now() >= initBy) noteBy ??= performance.now() + NOTE_DEADLINE_MS;
+      if (noteBy !== null && performance.now() >= noteBy) return null;
       await delay(5);
     }
   }

@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
@@ -5,6 +7,7 @@ import { skipFor } from '../../../../test/support/skips.ts';
 import { provisionerConformance } from '../conformance.ts';
 import { UNLIMITED } from '../conformance-suite.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
+import { unitPaths } from './unit-record.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 
@@ -41,6 +44,33 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         await expect.poll(async () => (await used())?.cpuMs).toBeGreaterThan(0);
         await provisioner.stop('aaaaaaaaaaaa', 0);
         expect(await used()).toBeUndefined();
+      } finally {
+        await world.dispose();
+      }
+    });
+
+    it('reports a death that it cannot note on the disk', async () => {
+      const world = await createProcessWorld(level);
+      try {
+        const { provisioner, artifact, commands } = world;
+        const id = 'cccccccccccc';
+        const deaths: (number | null)[] = [];
+        provisioner.onExit(({ code }) => void deaths.push(code));
+        const spec = { id, app: 'shop', name: 'shop/0', process: 'web', artifact, env: {}, listens: true };
+        await provisioner.ensure({ ...spec, command: commands.serve, limits: UNLIMITED });
+        const address = await provisioner.ready(
+          id,
+          { healthCheck: null, timeoutMs: 120_000, watchMs: 0, listens: true },
+          new AbortController().signal,
+        );
+        const { record } = unitPaths(world.units, id);
+        const noted = readFileSync(record);
+        rmSync(record);
+        mkdirSync(join(record, 'in the way'), { recursive: true });
+        await fetch(`http://${address?.host ?? ''}:${address?.port ?? 0}/crash`).catch(() => undefined);
+        await expect.poll(() => deaths, { timeout: 60_000 }).toEqual([7]);
+        rmSync(record, { recursive: true });
+        writeFileSync(record, noted);
       } finally {
         await world.dispose();
       }

@@ -91,7 +91,7 @@ class Wait {
   readonly #unit: Candidate;
   readonly #check: ReadyCheck;
   readonly #limits: ReadinessLimits;
-  readonly #started = Date.now();
+  readonly #started = performance.now();
   #stop: Stop | null = null;
   #wake: () => void = () => undefined;
   #wrongSince: number | null = null;
@@ -137,7 +137,7 @@ class Wait {
 
   async #stayAlive(): Promise<null> {
     const until = this.#started + this.#check.watchMs;
-    while (Date.now() < until) await this.#pause(until - Date.now());
+    while (performance.now() < until) await this.#pause(until - performance.now());
     await this.#throwIfStopped();
     return null;
   }
@@ -147,13 +147,13 @@ class Wait {
     for (;;) {
       const reached = await this.#untilListening(port);
       const { address, own } = reached;
-      const timeoutMs = Math.max(this.#started + this.#check.timeoutMs - Date.now(), 1);
+      const timeoutMs = Math.max(Math.ceil(this.#started + this.#check.timeoutMs - performance.now()), 1);
       const pauses = { firstLookMs: rarely(ACCEPT_LOOK_MS), longestPauseMs: rarely(ACCEPT_PAUSE_MS) };
       const behind = this.#unit.door === undefined ? null : own;
       const probe = { address, behind, timeoutMs, signal, ...pauses, pids: () => this.#unit.pids() };
       const { kind } = await new AcceptCheck().probe(probe);
       await this.#throwIfStopped();
-      if (kind === 'unwell' && Date.now() >= this.#started + this.#check.timeoutMs) {
+      if (kind === 'unwell' && performance.now() >= this.#started + this.#check.timeoutMs) {
         throw await this.#failure(
           'no_listener',
           `The process "${this.#unit.process}" listens on port ${own}, but accepted no connection within ${formatSeconds(this.#check.timeoutMs)}.`,
@@ -174,7 +174,7 @@ class Wait {
         await this.#throwIfStopped();
         return this.#reach(host, port);
       }
-      const now = Date.now();
+      const now = performance.now();
       if (now >= inspectAt) {
         inspectAt = now + rarely(INSPECT_EVERY_MS);
         this.#listeners = await listenersOf(await this.#unit.pids());
@@ -282,14 +282,14 @@ class Wait {
     const deadline = this.#started + this.#check.timeoutMs;
     for (;;) {
       await this.#throwIfStopped();
-      const timeoutMs = Math.max(Math.min(REQUEST_TIMEOUT_MS, deadline - Date.now()), 1);
+      const timeoutMs = Math.max(Math.min(REQUEST_TIMEOUT_MS, Math.ceil(deadline - performance.now())), 1);
       const result = await checkOnce(address, check, { timeoutMs, signal });
       await this.#throwIfStopped();
       if (result.kind === 'ok') return;
       this.#lastDetail = result.detail;
       if (result.kind === 'hopeless') break;
       if (result.kind === 'wrong' && (this.#wrongAnswers += 1) > (check.allowedFailures ?? 0)) break;
-      if (Date.now() >= deadline) break;
+      if (performance.now() >= deadline) break;
       await this.#pause(HEALTH_PAUSE_MS);
     }
     const method = (check.method ?? 'GET').toUpperCase();
