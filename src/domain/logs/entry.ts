@@ -38,6 +38,8 @@ export interface LogFilter {
   readonly contains?: string;
   /** Only entries with a message that this regular expression of RE2 matches somewhere; it must be a valid one. */
   readonly pattern?: string;
+  /** Who looks for it: searches of different ones take turns. Absent: the app. */
+  readonly by?: string;
   /** Only entries after this seq. */
   readonly afterSeq?: number;
   /** Only entries before this seq. */

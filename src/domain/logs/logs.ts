@@ -1,7 +1,7 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
-import { AT_ONCE, CallerPlaces } from '../at-once.ts';
+import { AT_ONCE, CallerPlaces, countedFor } from '../at-once.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
@@ -57,7 +57,8 @@ export function createLogs(deps: LogsDeps): Logs {
   async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const app = await demandApp(store, name);
     demand(caller, 'app.log', { app });
-    return { app, filter: await filterOf(store, app.name, query, now()) };
+    const filter = await filterOf(store, app.name, query, now());
+    return { app, filter: { ...filter, by: countedFor(caller) ?? '' } };
   }
 
   /** Throws `too_many_requests`; the answer is to be called at the end, however often. */

@@ -62,9 +62,17 @@ describe('a search', () => {
     expect(matches(`${'a'.repeat(16_000)}b`)).toBe(false);
   });
 
-  it.each(['(', '(?=a)', '(a)\\1', '[', 'a{2000}', 'x'.repeat(257)])('refuses %s', async (pattern) => {
+  const large = ['(?:\\w[a-y]?){1000}[!%]', '\\w{1000}'.repeat(28), '((?:a|[b-y]){20}){30}', '\\pL{301}'];
+  it.each(['(', '(?=a)', '(a)\\1', '[', 'a{2000}', 'x'.repeat(257), ...large])('refuses %s', async (pattern) => {
     await expect(createMatcher(pattern)).rejects.toEqual(invalid);
   });
+
+  it.each(['x'.repeat(256), '(?i)^\\d{1,3}(?:\\.\\d{1,3}){3}$', '[(]{2}[])}{9}]*\\(', '\\Q{\\E{250}'])(
+    'takes %s',
+    async (pattern) => {
+      expect((await createMatcher(pattern))('none')).toBe(false);
+    },
+  );
 
   it('of a text has a bound, too', () => {
     expect(searchedText('A.b(')).toBe('a.b(');

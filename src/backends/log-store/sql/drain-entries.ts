@@ -58,7 +58,7 @@ async function oldestOfAll(scope: LogScope, seq: number, limit: number): Promise
     if (opened === undefined) return null;
     const selection = new Selection({ app, lines: limit, oldestFirst: true });
     const span = { after: seq, before: Number.MAX_SAFE_INTEGER, limit, bytes: Infinity };
-    const more = selection.entries(opened.block, streamsOf(opened.row), span);
+    const { entries: more } = selection.entries(opened.block, streamsOf(opened.row), span);
     oldest = [...oldest, ...more].sort((one, other) => one.seq - other.seq).slice(0, limit);
   }
   return oldest;

@@ -1,5 +1,6 @@
 /** Walks the blocks of an app in the order of their seq, opening only those that can have what is wanted. */
 import { setImmediate } from 'node:timers/promises';
+import { PlatformError } from '../../../domain/errors.ts';
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
 import type { Searched } from '../../../domain/logs/log-store.ts';
 import { type BlockRow, type PackedRow, packedRows, ROW_COLUMNS, streamsOf } from './block-rows.ts';
@@ -7,7 +8,7 @@ import { letGo, openBlock } from './block.ts';
 import type { LogScope } from './schema.ts';
 import type { Finder } from './search/finder.ts';
 import type { SearchThreads } from './search/search-threads.ts';
-import { Selection, type Span } from './selection.ts';
+import { type Selected, Selection, type Span } from './selection.ts';
 
 /** Rows are looked through so many at a time, and opened up to so many bytes of messages. */
 const PAGE = 64;
@@ -16,9 +17,8 @@ const OPENED_BYTES = 512 * 1024;
 const SLICE_MS = 10;
 /** So many are asked for before the first has answered. */
 const AHEAD = 3;
-/** Of messages that are searched here; what is more is a matter for the threads. */
+/** Of messages that a text is looked for in here; what is more is a matter for the threads, and so are all regular expressions. */
 const TEXT_HERE_BYTES = 2 * 1024 * 1024;
-const PATTERN_HERE_BYTES = 256 * 1024;
 
 type FoundRow = BlockRow & { readonly filter?: Uint8Array };
 
@@ -37,11 +37,11 @@ export async function query(
   return { entries, stoppedAt: walk.stoppedAt };
 }
 
-/** What is looked for here is looked for by what cannot take for ever. */
-async function finderFor(filter: LogFilter): Promise<Finder | null> {
-  if (filter.contains === undefined && filter.pattern === undefined) return null;
+/** Of what is looked for here: texts. */
+async function finderFor({ contains, pattern }: LogFilter): Promise<Finder | null> {
+  if (contains === undefined || pattern !== undefined) return null;
   const { finderOf } = await import('./search/finder.ts');
-  return finderOf(filter, true);
+  return finderOf({ contains }, true);
 }
 
 interface WalkOptions {
@@ -57,7 +57,7 @@ interface Looked {
   readonly rows: readonly PackedRow[];
   /** Retention took some, or they were made one with others. */
   readonly isChanged: boolean;
-  readonly entries: Promise<readonly (readonly LogEntry[])[]>;
+  readonly found: Promise<readonly Selected[]>;
 }
 
 class Walk {
@@ -72,12 +72,17 @@ class Walk {
   /** What is between has not been looked at. */
   #after: number;
   #before: number;
+  #hasLooked = false;
   #lines: number;
   #bytes: number;
   /** Of messages that are still looked at here. */
   #here: number;
   /** The quick way was tried and took too long. */
   #isSafe = false;
+  /** The thread had too little memory. */
+  #isLarge = false;
+  /** A turn of the thread was not enough: what is behind it is not asked for before. */
+  #isSlow = false;
 
   constructor({ scope, threads, filter, finder, forMs }: WalkOptions) {
     const { lines, mostBytes = Infinity, afterSeq = 0, beforeSeq = Number.MAX_SAFE_INTEGER } = filter;
@@ -91,7 +96,7 @@ class Walk {
     this.#before = beforeSeq;
     this.#lines = lines === 0 ? Infinity : lines;
     this.#bytes = mostBytes;
-    this.#here = finder === null ? Infinity : filter.pattern === undefined ? TEXT_HERE_BYTES : PATTERN_HERE_BYTES;
+    this.#here = filter.pattern !== undefined ? 0 : finder === null ? Infinity : TEXT_HERE_BYTES;
   }
 
   /** One page of rows; false: there is nothing more, or enough, or no more time. */
@@ -103,24 +108,20 @@ class Walk {
     try {
       for (const group of groups(wanted, this.#lines)) {
         ahead.push(await this.#look(group));
-        while (ahead.length > (this.#here > 0 ? 0 : AHEAD)) {
+        while (ahead.length > (this.#here > 0 || this.#isSlow ? 0 : AHEAD)) {
           // What is there now is asked for anew.
-          if (!(await this.#take(ahead.shift()))) return true;
+          if (!(await this.#take(ahead.shift()))) return !this.#isEnough();
           if (this.#isEnough()) return false;
         }
       }
       while (ahead.length > 0) {
-        if (!(await this.#take(ahead.shift()))) return true;
+        if (!(await this.#take(ahead.shift()))) return !this.#isEnough();
         if (this.#isEnough()) return false;
       }
     } catch (error) {
-      // Once more from here: the safe way where the quick one takes too long, without the thread where that has too little memory.
-      if (isOutOfMemory(error)) this.#here = Infinity;
-      else if (isSearchTooSlow(error) && !this.#isSafe) this.#isSafe = true;
-      else throw error;
-      return true;
+      return this.#goOnAfter(error);
     } finally {
-      await Promise.allSettled(ahead.map(({ entries }) => entries));
+      await Promise.allSettled(ahead.map(({ found }) => found));
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return false;
@@ -128,49 +129,65 @@ class Walk {
     return !this.#isEnough();
   }
 
+  /** Once more from here: the safe way where the quick one takes too long, with more memory where a thread had too little. */
+  #goOnAfter(error: unknown): boolean {
+    if (isSearchTooSlow(error)) {
+      if (this.#isSafe) return this.#stop();
+      this.#isSafe = true;
+    } else if (!isOutOfMemory(error)) throw error;
+    else if (!this.#isLarge) this.#isLarge = true;
+    else if (this.#filter.pattern === undefined) this.#here = Infinity;
+    else throw tooMuchMemory(error);
+    return !this.#isEnough();
+  }
+
   #isEnough(): boolean {
     if (this.#lines <= 0 || this.#bytes <= 0) return true;
-    if (performance.now() < this.#endAt) return false;
+    return this.#hasLooked && performance.now() >= this.#endAt && !this.#stop();
+  }
+
+  /** False: no more. */
+  #stop(): false {
     this.stoppedAt = this.#isForward ? this.#after : this.#before;
-    return true;
+    return false;
   }
 
   async #look(group: readonly FoundRow[]): Promise<Looked> {
     const firstSeqs = group.map(({ first_seq }) => first_seq);
-    const found = await packedRows(this.#scope, this.#filter.app, firstSeqs);
-    const there = firstSeqs.findIndex((first) => !found.has(first));
-    const rows = (there < 0 ? firstSeqs : firstSeqs.slice(0, there)).flatMap((first) => found.get(first) ?? []);
+    const packed = await packedRows(this.#scope, this.#filter.app, firstSeqs);
+    const there = firstSeqs.findIndex((first) => !packed.has(first));
+    const rows = (there < 0 ? firstSeqs : firstSeqs.slice(0, there)).flatMap((first) => packed.get(first) ?? []);
     const span = { after: this.#after, before: this.#before, limit: this.#lines, bytes: this.#bytes };
     const isHere = this.#here > 0;
     this.#here -= group.reduce((sum, { bytes }) => sum + bytes, 0);
-    const entries = isHere ? this.#lookHere(rows, span) : this.#lookElsewhere(rows, span);
-    entries.catch(() => undefined);
-    return { rows, isChanged: there >= 0, entries };
+    const found = isHere ? this.#lookHere(rows, span) : this.#lookElsewhere(rows, span);
+    found.catch(() => undefined);
+    return { rows, isChanged: there >= 0, found };
   }
 
-  async #lookHere(rows: readonly PackedRow[], span: Span): Promise<readonly (readonly LogEntry[])[]> {
+  async #lookHere(rows: readonly PackedRow[], span: Span): Promise<readonly Selected[]> {
     await letOthersGoOn();
     let left = span.limit;
     return rows.map((row) => {
       const block = openBlock(row.packed);
-      const entries = this.#selection.entries(block, streamsOf(row), { ...span, limit: left });
+      const selected = this.#selection.entries(block, streamsOf(row), { ...span, limit: left });
       block.letGo();
       letGoAlone(row.packed);
-      left -= entries.length;
-      return entries;
+      left -= selected.entries.length;
+      return selected;
     });
   }
 
-  async #lookElsewhere(rows: readonly PackedRow[], span: Span): Promise<readonly (readonly LogEntry[])[]> {
+  async #lookElsewhere(rows: readonly PackedRow[], span: Span): Promise<readonly Selected[]> {
     const blocks = rows.map(({ streams, packed }) => ({ streams, packed: alone(packed) }));
     const threads = await this.#threads();
-    return threads.search({ filter: this.#filter, isSafe: this.#isSafe, span, blocks });
+    return threads.search({ filter: this.#filter, isSafe: this.#isSafe, isLarge: this.#isLarge, span, blocks });
   }
 
-  /** False: there were others meanwhile. */
+  /** False: what comes next has to be asked for anew. */
   async #take(looked: Looked | undefined): Promise<boolean> {
     if (looked === undefined) return true;
-    for (const [at, entries] of (await looked.entries).entries()) {
+    for (const [at, { entries, stoppedAt }] of (await looked.found).entries()) {
       for (const entry of entries) {
         if (this.#lines <= 0 || this.#bytes <= 0) return true;
         this.found.push(entry);
@@ -178,6 +195,11 @@ class Walk {
         this.#bytes -= entry.message.length;
       }
       if (this.#lines <= 0 || this.#bytes <= 0) return true;
+      if (stoppedAt !== null) {
+        this.#isSlow = true;
+        this.#pass({ first_seq: stoppedAt, last_seq: stoppedAt });
+        return false;
+      }
       const row = looked.rows[at];
       if (row !== undefined) this.#pass(row);
     }
@@ -185,6 +207,7 @@ class Walk {
   }
 
   #pass({ first_seq, last_seq }: { readonly first_seq: number; readonly last_seq: number }): void {
+    this.#hasLooked = true;
     if (this.#isForward) this.#after = Math.max(this.#after, last_seq);
     else this.#before = Math.min(this.#before, first_seq);
   }
@@ -205,6 +228,13 @@ async function letOthersGoOn(): Promise<void> {
 
 function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function tooMuchMemory(cause: unknown): PlatformError {
+  return new PlatformError('input.invalid', 'Parameter "search" is a regular expression that takes too much memory.', {
+    hint: 'Search for a simpler one, or for a text.',
+    cause,
+  });
 }
 
 /** In memory of its own, which can be given to a thread. */

@@ -23,7 +23,9 @@ const packed = packBlock(entries);
 function found(filter: Omit<LogFilter, 'app' | 'lines'>, finder: Finder | null, limit = Infinity): string[] {
   const whole: LogFilter = { app: 'shop', lines: 0, oldestFirst: true, ...filter };
   const block = openBlock(packed.packed);
-  return new Selection(whole, finder).entries(block, packed.streams, { ...ALL, limit }).map(({ message }) => message);
+  return new Selection(whole, finder)
+    .entries(block, packed.streams, { ...ALL, limit })
+    .entries.map(({ message }) => message);
 }
 
 describe('what is searched for in a large block is found as in each message alone', () => {

@@ -28,10 +28,10 @@ export class Selection {
   }
 
   /** At most `limit` entries with a seq between the two, no more once they have so many bytes, from the oldest on, or from the newest back. */
-  entries(block: OpenBlock, streams: readonly Stream[], span: Span): LogEntry[] {
+  entries(block: OpenBlock, streams: readonly Stream[], span: Span): Selected {
     const { app, oldestFirst } = this.#filter;
     const candidates = this.#candidates(block);
-    if (candidates?.length === 0) return [];
+    if (candidates?.length === 0) return { entries: [], stoppedAt: null };
     const areWanted = streams.map((stream) => this.#isOf(stream));
     const found: LogEntry[] = [];
     const { seqs, origins } = block.places;
@@ -41,12 +41,15 @@ export class Selection {
       const number = oldestFirst === true ? step : length - 1 - step;
       const place = candidates === null ? number : (candidates[number] ?? 0);
       if (areWanted[origins[place] ?? 0] !== true || !this.#isWithin(block, place, span)) continue;
-      if (this.#finder !== null && !this.#finder.matches(messageAt(block, place))) continue;
-      const entry = entryAt(app, block, streams, place);
-      found.push(entry);
-      left -= entry.message.length;
+      if (this.#finder?.matches(messageAt(block, place)) !== false) {
+        const entry = entryAt(app, block, streams, place);
+        found.push(entry);
+        left -= entry.message.length;
+      }
+      if (span.endAt !== undefined && performance.now() > span.endAt)
+        return { entries: found, stoppedAt: seqs[place] ?? null };
     }
-    return found;
+    return { entries: found, stoppedAt: null };
   }
 
   /** Places of messages that have to be looked at, in their order; null: all. */
@@ -123,4 +126,12 @@ export interface Span {
   readonly limit: number;
   /** Of messages. */
   readonly bytes: number;
+  /** Of the clock of the thread: no more messages are looked at from then on, but one in any case. Absent: all are. */
+  readonly endAt?: number;
+}
+
+export interface Selected {
+  readonly entries: readonly LogEntry[];
+  /** The seq of the last message that was looked at before the time was over; null: it was not. */
+  readonly stoppedAt: number | null;
 }

@@ -66,6 +66,22 @@ export const searchingCases: LogStoreCases = {
     expect(found.entries.length).toBeLessThanOrEqual(5);
   },
 
+  'an expression that takes long stops within a block, and others have their turns meanwhile': async (store) => {
+    const bits = Array.from({ length: 250 }, (_, at) => (at * at * 7_919).toString(2)).join('');
+    const message = `${bits.replaceAll('0', 'a').replaceAll('1', 'b')} c`;
+    await store.append(Array.from({ length: 60 }, () => entry(message)));
+    await store.append([entry('status=500', { app: 'other' })]);
+    const all = { lines: 0, oldestFirst: true };
+    const slow = store.search({ app: 'shop', ...all, pattern: 'a(?:[ab]|\\pLx){70}[cd]' }, 0);
+    const quick = await store.search({ app: 'other', ...all, pattern: 'status=5' }, 0);
+    expect(quick.entries).toHaveLength(1);
+    const [first, last] = await store.query({ app: 'shop', lines: 0 }).then((found) => [found[0], found.at(-1)]);
+    const { entries, stoppedAt } = await slow;
+    expect(entries).toEqual([]);
+    expect(stoppedAt).toBeGreaterThanOrEqual(first?.seq ?? Infinity);
+    expect(stoppedAt).toBeLessThan(last?.seq ?? 0);
+  },
+
   'what is long is searched like what is short': async (store) => {
     const long = 'lorem ipsum '.repeat(1_300);
     for (let batch = 0; batch < 30; batch++) {

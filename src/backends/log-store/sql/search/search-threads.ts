@@ -8,10 +8,11 @@ const MOST = 1;
 const IDLE_MS = 10_000;
 /** For a megabyte or so; what takes longer would take for ever. */
 const JOB_MS = 1_500;
-/** So long for what cannot take for ever, however busy the machine is. */
+/** So long for what ends by itself after a turn, however busy the machine is. */
 const SAFE_JOB_MS = 60_000;
-/** Of the heap of one: some blocks of usual size. A search that needs more goes on without it. */
+/** Of the heap of one: some blocks of usual size; and of one for what needs more, which ends after that. */
 const HEAP_MB = 12;
+const LARGE_HEAP_MB = 128;
 const YOUNG_HEAP_MB = 1;
 
 class SearchTooSlow extends Error {
@@ -25,59 +26,86 @@ interface Waiting {
 
 export class SearchThreads {
   readonly #idle: Worker[] = [];
-  readonly #waiting: Waiting[] = [];
+  /** By whose they are: each has a turn, then the next one. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #count = 0;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
   /** Throws an error with the name `SearchTooSlow` when the thread was ended, for it takes too long there. */
-  async search(job: SearchJob): Promise<Extract<SearchResult, { entries: unknown }>['entries']> {
+  async search(job: SearchJob): Promise<Extract<SearchResult, { found: unknown }>['found']> {
     const result = await new Promise<SearchResult | Error>((answer) => {
-      this.#waiting.push({ job, answer });
+      const key = job.filter.by ?? `app ${job.filter.app}`;
+      const line = this.#waiting.get(key) ?? [];
+      line.push({ job, answer });
+      this.#waiting.set(key, line);
       this.#goOn();
     });
     if (result instanceof Error) throw result;
     if ('error' in result) throw new Error(`a search failed: ${result.error}`);
-    return result.entries;
+    return result.found;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { answer } of this.#waiting.splice(0)) answer(new Error('the log store is closed'));
+    const waiting = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    for (const { answer } of waiting) answer(new Error('the log store is closed'));
     await this.#endIdle();
   }
 
   #goOn(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    while (this.#waiting.length > 0) {
-      const worker = this.#idle.pop() ?? (this.#count < MOST ? this.#begin() : null);
-      const next = worker === null ? undefined : this.#waiting.shift();
-      if (worker === null || next === undefined) return;
-      void this.#run(worker, next);
+    while (this.#idle.length > 0 || this.#count < MOST) {
+      const next = this.#next();
+      if (next === null) break;
+      void this.#run(next);
     }
+    if (this.#waiting.size > 0) return;
     if (this.#idle.length === 0) return;
     this.#timer = setTimeout(() => void this.#endIdle(), IDLE_MS);
     this.#timer.unref();
   }
 
-  #begin(): Worker {
-    this.#count += 1;
+  /** Of whoever has waited longest since the last turn. */
+  #next(): Waiting | null {
+    for (const [key, line] of this.#waiting) {
+      const next = line.shift();
+      this.#waiting.delete(key);
+      if (line.length > 0) this.#waiting.set(key, line);
+      if (next !== undefined) return next;
+    }
+    return null;
+  }
+
+  #begin(heapMb: number): Worker {
     const program = new URL(`./search-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(program, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+    });
+    // It may run out of memory when it has answered, too.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      const at = this.#idle.indexOf(worker);
+      if (at < 0) return;
+      this.#idle.splice(at, 1);
+      this.#count -= 1;
     });
     worker.unref();
     return worker;
   }
 
-  async #run(worker: Worker, { job, answer }: Waiting): Promise<void> {
+  async #run({ job, answer }: Waiting): Promise<void> {
+    const idle = this.#idle.pop();
+    if (idle === undefined) this.#count += 1;
+    if (job.isLarge) await idle?.terminate();
+    const worker = job.isLarge ? this.#begin(LARGE_HEAP_MB) : (idle ?? this.#begin(HEAP_MB));
     const result = await askedOf(worker, job);
-    if (result instanceof Error) {
-      this.#count -= 1;
+    if (result instanceof Error || job.isLarge || this.#isClosed) {
       await worker.terminate();
-    } else if (this.#isClosed) await worker.terminate();
-    else this.#idle.push(worker);
+      this.#count -= 1;
+    } else this.#idle.push(worker);
     answer(result);
     this.#goOn();
   }
@@ -93,16 +121,15 @@ function askedOf(worker: Worker, job: SearchJob): Promise<SearchResult | Error> 
   return new Promise((resolve) => {
     const done = (result: SearchResult | Error): void => {
       clearTimeout(late);
-      for (const name of ['message', 'error', 'exit']) worker.removeAllListeners(name);
+      worker.off('message', done).off('error', done).off('exit', ended);
       worker.unref();
       resolve(result);
     };
+    const ended = (): void => done(new Error('a thread that searches has ended'));
     const late = setTimeout(() => done(new SearchTooSlow()), job.isSafe ? SAFE_JOB_MS : JOB_MS);
     // Whoever waits for the answer keeps this process alive.
     worker.ref();
-    worker.on('message', (result: SearchResult) => done(result));
-    worker.on('error', done);
-    worker.on('exit', () => done(new Error('a thread that searches has ended')));
+    worker.on('message', done).on('error', done).on('exit', ended);
     // What was read for this is of use to nobody else.
     worker.postMessage(
       job,
