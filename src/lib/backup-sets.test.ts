@@ -86,3 +86,14 @@ it('going back keeps what it replaces, and no write-ahead log of it is taken for
   expect(words(join(home, 'backups', 'replaced', 'tancho.db'))).toEqual(['before']);
   expect((await readdir(home)).sort()).toEqual(['backups', 'logs.db', 'tancho.db']);
 });
+
+it('a set with a damaged copy replaces nothing', async () => {
+  for (const name of ['tancho.db', 'logs.db']) write(name, 'before').close();
+  for (const name of ['tancho.db', 'logs.db']) await copyIntoSet(at(1), join(home, name), name);
+  for (const name of ['tancho.db', 'logs.db']) write(name, 'after').close();
+  await writeFile(join(at(1), 'tancho.db'), 'no database '.repeat(1000));
+  const [set] = await listBackupSets(home);
+  if (set === undefined) throw new Error('there is no set');
+  await expect(restoreBackupSet(home, set)).rejects.toThrow('not a database');
+  for (const name of ['tancho.db', 'logs.db']) expect(words(join(home, name))).toEqual(['before', 'after']);
+});

@@ -74,15 +74,16 @@ export async function endUpgrade(home: string): Promise<void> {
  */
 export async function restoreBackupSet(home: string, set: BackupSet): Promise<void> {
   const replaced = join(backupsOf(home), 'replaced');
+  const fresh = (name: string): string => join(home, `${name}.restored`);
+  // All that takes long, and may find the disk full, comes before anything is replaced.
+  for (const name of set.files) await snapshotDatabase(join(backupsOf(home), set.name, name), fresh(name));
   await rm(replaced, { recursive: true, force: true });
   await mkdir(replaced, { mode: 0o700 });
   for (const name of set.files) await snapshotDatabase(join(home, name), join(replaced, name));
   for (const name of set.files) {
-    const fresh = join(home, `${name}.restored`);
-    await snapshotDatabase(join(backupsOf(home), set.name, name), fresh);
     // Their write-ahead logs would be taken for the restored one's; the copy above has what they held.
     for (const ending of ['-wal', '-shm']) await rm(join(home, `${name}${ending}`), { force: true });
-    await rename(fresh, join(home, name));
+    await rename(fresh(name), join(home, name));
   }
   await syncPath(home);
   await endUpgrade(home);
