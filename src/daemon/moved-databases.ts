@@ -1,7 +1,8 @@
 /** What both directions of a move have in common: what is copied, and how the databases of it are made ready. */
 import path from 'node:path';
 import { createSqlLogStore } from '../backends/log-store/sql/index.ts';
-import { createSqlStore } from '../backends/store/sql/index.ts';
+import { createSqlStore, type SqlStoreOptions } from '../backends/store/sql/index.ts';
+import { backupSetOf, endUpgrade } from '../lib/backup-sets.ts';
 import { SILENT } from '../lib/logger.ts';
 import type { Sealer } from '../lib/seal.ts';
 import type { CopiedTable } from '../sql/copy-database.ts';
@@ -55,11 +56,16 @@ export async function bringLasting({ url, to, onRows }: Ahead, directory: string
 type Opened =
   { readonly kind: 'sqlite'; readonly directory: string } | { readonly kind: 'postgres'; readonly url: string };
 
-/** Gives both databases the newest schema, and compares the key that seals. */
+/** Gives both databases the newest schema, which of files is an upgrade as any other, and compares the key that seals. */
 export async function prepare(place: Opened, sealer: Sealer): Promise<void> {
   const deps = { sealer, logger: SILENT };
-  const at = (name: string) =>
-    place.kind === 'postgres' ? place : ({ kind: 'sqlite', file: path.join(place.directory, name) } as const);
+  const started = new Date();
+  const at = (name: string): SqlStoreOptions => {
+    if (place.kind === 'postgres') return place;
+    const { kind, directory } = place;
+    return { kind, file: path.join(directory, name), backups: backupSetOf(directory, started) };
+  };
   await (await createSqlStore(at(FILES[0]), deps)).close();
   await (await createSqlLogStore(at(FILES[1]), deps)).close();
+  if (place.kind === 'sqlite') await endUpgrade(place.directory);
 }
