@@ -88,6 +88,14 @@ const CASES: readonly Case[] = [
     given: async () => ({ PATH: path.join(folder, 'nothing-here') }),
   },
   {
+    name: 'a restore that was cut off',
+    says: /A restore of tancho-20260101T000000000Z into .* was cut off/,
+    hints: /tancho server restore <directory>\/tancho-20260101T000000000Z/,
+    given: async (home) => {
+      await mkdir(path.join(home, '.restored-tancho-20260101T000000000Z'), { recursive: true });
+    },
+  },
+  {
     name: 'a damaged key file',
     says: /The key file .*secret\.key is damaged; restore it from a backup/,
     given: (home) => writeInto(home, 'secret.key', 'garbage\n'),

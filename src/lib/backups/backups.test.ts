@@ -162,7 +162,7 @@ it.each([
   await rename(home, join(root, 'away'));
   await expect(restoreBackup(home, join(directory, name))).rejects.toThrow('outside of the home');
   expect((await readdir(root)).sort()).toEqual(['away', 'backups', 'home']);
-  expect(await readdir(home)).toEqual(['.restoring']);
+  expect(await readdir(home)).toEqual([]);
 });
 
 it('is for nobody else, and the oldest go when there are more than are kept', async () => {

@@ -38,7 +38,7 @@ describe('repositories that are written to', skipFor(missingPrograms()), () => {
       }
     })();
     try {
-      for (let count = 0; count < 8; count += 1) {
+      for (let count = 0; count < 4; count += 1) {
         const to = join(root, `linked-${count}`);
         await linkRepositories(join(root, 'repos'), to);
         const fsck = await promisify(execFile)('git', ['--git-dir', join(to, 'shop.git'), 'fsck', '--strict'], { env });

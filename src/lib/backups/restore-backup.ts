@@ -54,11 +54,17 @@ export async function restoreBackup(home: string, path: string): Promise<BackupM
   const draft = join(home, UNPACKED);
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
-  await unpack(join(path, ARCHIVE), draft);
-  for (const { name } of manifest.files) if (name !== ARCHIVE) await copyFile(join(path, name), join(draft, name));
-  // All files of it, which tar leaves to the system to write.
-  await promisify(execFile)('sync', ['-f', draft], { timeout: SYNC_MS });
-  await rename(draft, join(home, WHOLE + manifest.name));
+  try {
+    await unpack(join(path, ARCHIVE), draft);
+    for (const { name } of manifest.files) if (name !== ARCHIVE) await copyFile(join(path, name), join(draft, name));
+    // All files of it, which tar leaves to the system to write.
+    await promisify(execFile)('sync', ['-f', draft], { timeout: SYNC_MS });
+    await rename(draft, join(home, WHOLE + manifest.name));
+  } catch (error) {
+    // The disk may be full of it, and whoever gives it up can start on the home.
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
   await syncPath(home);
   await putInPlace(home, manifest);
   return manifest;
