@@ -79,8 +79,9 @@ export class ContainerLog implements AsyncIterableIterator<readonly LogLine[]> {
     this.#stream = stream;
     const look = (): void => this.#look(stream);
     // Who waits looks at `errored`; what breaks when nobody does is no news.
-    stream.on('readable', look).on('error', nothing);
-    stream.once('close', () => {
+    stream.on('readable', look);
+    if (stream.listenerCount('error') === 0) stream.on('error', nothing);
+    stream.on('close', () => {
       this.#isClosed = true;
       look();
     });

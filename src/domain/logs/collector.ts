@@ -10,7 +10,7 @@ import { retry } from '../../lib/retry.ts';
 import { speedUp } from '../../lib/small-start.ts';
 import { privateForms } from '../units/private-values.ts';
 import { PlatformError } from '../errors.ts';
-import type { OutputFile, Provisioner } from '../units/provisioner.ts';
+import type { OutputChunk, OutputFile, Provisioner } from '../units/provisioner.ts';
 import { type Unit, unitName } from '../units/unit.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
@@ -22,6 +22,8 @@ import { UnitWriter } from './unit-writer.ts';
 const RETRY_MS = 500;
 /** Of outputs that begin together. */
 const AT_ONCE = 50;
+
+const nothing = (): void => {};
 
 interface CollectorDeps {
   readonly provisioner: Provisioner;
@@ -104,14 +106,7 @@ export class Collector {
     const task: Task = { stop: new AbortController(), begin: gate.resolve, done: gate.promise, goesOn: false };
     const before = known?.done;
     this.#tasks.set(unit.id, task);
-    // Step by step, so that nothing of a release stays as long as its units print.
-    task.done = gate.promise
-      .then(() => before)
-      .then(() => this.#formsOf(releaseOf, task.stop.signal))
-      .then((forms) => (forms === null ? undefined : this.#carry(unit, forms, task)))
-      .finally(() => {
-        if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
-      });
+    task.done = this.#carry(unit, this.#formsAfter(gate.promise, before, releaseOf, task), task);
     if (!this.#isHeld) task.begin();
   }
 
@@ -137,6 +132,19 @@ export class Collector {
     await Promise.all(tasks.map((task) => task.done));
   }
 
+  /** Apart from carrying, so that nothing of a release stays for as long as its units print. */
+  async #formsAfter(
+    begun: Promise<void>,
+    before: Promise<void> | undefined,
+    releaseOf: Release | (() => Promise<Release | null>),
+    task: Task,
+  ): Promise<readonly string[] | null> {
+    await begun;
+    task.begin = nothing;
+    await before;
+    return this.#formsOf(releaseOf, task.stop.signal);
+  }
+
   /** What is private in what it prints; null where there is no release, or nobody wants it any more. */
   async #formsOf(
     releaseOf: Release | (() => Promise<Release | null>),
@@ -150,18 +158,24 @@ export class Collector {
     return release === null || signal.aborted ? null : privateForms(release.env);
   }
 
-  async #carry(unit: Unit, forms: readonly string[], task: Task): Promise<void> {
-    const writer = new UnitWriter(unit, this.#journal, forms);
+  /** One function for all of it: thousands wait here for what their units print next. Never rejects. */
+  async #carry(unit: Unit, wanted: Promise<readonly string[] | null>, task: Task): Promise<void> {
+    const forms = await wanted;
+    const writer = new UnitWriter(unit, this.#journal, forms ?? []);
     const { signal } = task.stop;
     let after: string | null = null;
-    while (!signal.aborted) {
+    while (forms !== null && !signal.aborted) {
       try {
         task.goesOn = false;
         after = await this.#logStore.cursor(unit.id);
         writer.after = after;
-        const end = await this.#read(unit, writer, after, signal);
-        after = end.cursor;
-        if (end.file !== null) await this.#handOver(unit, { forms, writer, file: end.file, signal });
+        let file: OutputFile | null = null;
+        for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
+          file = await this.#write(unit, writer, chunk);
+          after = chunk.cursor;
+          if (file !== null) break;
+        }
+        if (file !== null) await this.#handOver(unit, { forms, writer, file, signal });
         else if (!task.goesOn) break;
       } catch (error) {
         if (signal.aborted || (isOvertaken(error) && !(await this.#isOurs(unit)))) break;
@@ -170,29 +184,24 @@ export class Collector {
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
+    if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
   }
 
   async #isOurs({ rollout }: Unit): Promise<boolean> {
     return (await this.#ownership?.hasRollout(rollout).catch(() => true)) ?? true;
   }
 
-  /** Until its end, or until so much is printed that it is to be read elsewhere: `file` is what is to be read there. */
-  async #read(unit: Unit, writer: UnitWriter, after: string | null, signal: AbortSignal) {
-    let cursor = after;
-    for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
-      // Apps print also while no client is there.
-      speedUp();
-      const begunMs = performance.now();
-      const written = writer.write(chunk);
-      const busyMs = performance.now() - begunMs;
-      await written;
-      cursor = chunk.cursor;
-      await this.#provisioner.consumed(unit.id, cursor);
-      if (this.#carrier === null || !this.#rate.isHighWith(chunk.lines, performance.now(), busyMs)) continue;
-      const file = this.#provisioner.outputFile?.(unit.id, cursor) ?? null;
-      if (file !== null) return { cursor, file };
-    }
-    return { cursor, file: null };
+  /** When so much is printed that it is to be read elsewhere, what is to be read there; else null. */
+  async #write(unit: Unit, writer: UnitWriter, chunk: OutputChunk): Promise<OutputFile | null> {
+    // Apps print also while no client is there.
+    speedUp();
+    const begunMs = performance.now();
+    const written = writer.write(chunk);
+    const busyMs = performance.now() - begunMs;
+    await written;
+    await this.#provisioner.consumed(unit.id, chunk.cursor);
+    if (this.#carrier === null || !this.#rate.isHighWith(chunk.lines, performance.now(), busyMs)) return null;
+    return this.#provisioner.outputFile?.(unit.id, chunk.cursor) ?? null;
   }
 
   async #handOver(unit: Unit, { forms, writer, file, signal }: HandOver): Promise<void> {
