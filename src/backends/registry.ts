@@ -157,7 +157,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const writers = new DiskWriters();
+    const writers = new DiskWriters(createHomeSurvey({ home: config.home }));
     const processes = { sandbox, artifacts, ...kept, writers, logger, guard };
     // That of this machine is the first, where it is wanted.
     const here = config.processEngine ? [await keep(createProcessProvisioner(processes))] : [];

@@ -1,6 +1,7 @@
 /** Units that fill the disk: they are ended, the log of their app says so, and those beside them are left alone. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DiskWriters } from '../../src/domain/disk/disk-writers.ts';
+import type { DiskSurvey } from '../../src/domain/disk/disk-survey.ts';
+import { type DiskWriter, DiskWriters } from '../../src/domain/disk/disk-writers.ts';
 import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
 import { describeExit, type Unit, type UnitExit } from '../../src/domain/units/unit.ts';
 import { SILENT } from '../../src/lib/logger.ts';
@@ -34,8 +35,6 @@ interface Disk {
   /** Of shop. */
   readonly files?: number;
   readonly freeFiles?: number;
-  /** Path -> MiB. */
-  readonly directories?: Readonly<Record<string, number>>;
 }
 
 /** `disk`: MiB, as it is at each look; `counted` gets what is counted; `mute`: units that cannot print while it is low. */
@@ -57,9 +56,6 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = [], de
         counted.push(what);
         for (const id of ids) yield { id, held: held.get(id)?.()[what] ?? 0 };
       },
-      async *directories(paths) {
-        for (const id of paths) yield { id, held: (disk.directories?.[id] ?? 0) * MIB };
-      },
     },
     diskWriters: new DiskWriters(),
     supervisor: world.parts.supervisor,
@@ -70,6 +66,18 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = [], de
     now: world.machine.now,
     ...deps,
   });
+}
+
+function writersOf(directories: DiskSurvey['directories']): DiskWriters {
+  return new DiskWriters({ directories });
+}
+
+function writing(app: string, what: DiskWriter['what'], own: readonly string[]): DiskWriter {
+  return { app, what, directories: async () => ({ own }) };
+}
+
+function untilEnded(ending: AbortSignal): Promise<string> {
+  return new Promise((resolve) => ending.addEventListener('abort', () => resolve('ended like this'), { once: true }));
 }
 
 it('are ended and started anew when they hold more than they may, and whoever looks learns why', async () => {
@@ -136,23 +144,18 @@ it('make room when the reserve is touched: the one that holds most, unless none 
 });
 
 it('stay where a build or a command takes the room: the one that holds most is ended, and whoever waits for it learns why', async () => {
-  const diskWriters = new DiskWriters();
-  const disk = { free: 100, shop: 300, blog: 300, directories: { '/small': 130, '/one': 100, '/other': 100 } };
-  const sizes = await watch(disk, [], [], { diskWriters, writersMs: 0 });
+  const held: Record<string, number> = { '/small': 130, '/cache': 400, '/linked': 300, '/one': 100, '/other': 90 };
+  const diskWriters = writersOf(async (paths) => new Map(paths.map((path) => [path, (held[path] ?? 0) * MIB])));
+  const sizes = await watch({ free: 100, shop: 300, blog: 300 }, [], [], { diskWriters, writersMs: 0 });
   const { signal } = new AbortController();
-  const until = (ending: AbortSignal) =>
-    new Promise<string>((resolve) =>
-      ending.addEventListener('abort', () => resolve('ended like this'), { once: true }),
-    );
-  const small = diskWriters.during(
-    { app: 'shop', what: 'command', directories: async () => ['/small'] },
-    signal,
-    until,
-  );
-  const large = { app: 'blog', what: 'build', directories: async () => ['/one', '/other'] } as const;
+  const small = diskWriters.during(writing('shop', 'command', ['/small']), signal, untilEnded);
+  const directories = async () => ({ own: ['/one', '/other'], linked: ['/linked'] });
+  const large = { app: 'blog', what: 'build', shared: ['/cache'], directories } as const;
   const ended = diskWriters.during(large, signal, async (ending) => {
-    throw new Error(await until(ending));
+    throw new Error(await untilEnded(ending));
   });
+  await diskWriters.list()[1]?.written('bytes', signal);
+  held['/cache'] = 410;
   await Promise.all([
     expect(ended).rejects.toMatchObject({
       code: 'disk_low',
@@ -167,6 +170,24 @@ it('stay where a build or a command takes the room: the one that holds most is e
   expect(await small).toBe('ended like this');
   await sizes.look();
   expect((await unitOf('shop')).exits + (await unitOf('blog')).exits).toBe(1);
+});
+
+it('are held to their own limits while builds are counted, and a build that cannot be counted is ended', async () => {
+  const counting = Promise.withResolvers<Map<string, number>>();
+  const diskWriters = writersOf((paths) => (paths.length === 0 ? Promise.resolve(new Map()) : counting.promise));
+  const [disk, { signal }] = [{ free: 100, shop: 1_001, blog: 300 }, new AbortController()];
+  const build = (): Promise<string> => diskWriters.during(writing('blog', 'build', ['/many']), signal, untilEnded);
+  const [sizes, late] = [await watch(disk, [], [], { diskWriters, writersCountMs: 1_000_000 }), build()];
+  await sizes.look();
+  expect(diskWriters.list()[0]?.endedMs()).toBe(null);
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+  await (await watch({ ...disk, shop: 1 }, [], [], { diskWriters, writersCountMs: 1 })).look();
+  expect(await late).toBe('ended like this');
+  counting.reject(new Error('nothing can be counted'));
+  await sizes.close();
+  const failing = build();
+  await (await watch({ ...disk, shop: 1 }, [], [], { diskWriters })).look();
+  expect([await failing, (await unitOf('blog')).exits]).toEqual(['ended like this', 0]);
 });
 
 it('are held to the number of files, too', async () => {

@@ -237,7 +237,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
       async *units() {},
-      async *directories() {},
+      directories: async () => new Map(),
     },
     host: {
       programs: async () => [{ name: 'Node.js', version: process.versions.node }],

@@ -33,6 +33,22 @@ export function shortageOf(space: DiskSpace | null, { diskReserveBytes }: DiskRo
   return space.freeFiles < reserve ? { of: 'files', reserve } : null;
 }
 
+/** To end who holds less than this part of the reserve would help nobody. */
+const WORTH_ENDING = 1 / 4;
+
+export function isMuch(held: number, { reserve }: Shortage): boolean {
+  return held >= reserve * WORTH_ENDING;
+}
+
+/** Half a sentence, of somebody who holds so much of what is short; Infinity: it could not be counted. */
+export function shortOf({ of: kind }: Shortage, held: number): string {
+  const [short, whole] =
+    kind === 'bytes'
+      ? ['is nearly full', `written ${Math.ceil(held / 1024 ** 2)} MiB`]
+      : ['has room for few more files', `made ${held} files`];
+  return `the disk of the server ${short}, and it has ${held === Infinity ? 'made more files than can be counted in time' : whole}`;
+}
+
 /** Throws `disk.low`. Where it is not known how much is free, there is room. */
 export async function demandRoom({ probe, settings, holders }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();

@@ -32,12 +32,18 @@ export interface DiskSurvey {
    * time. Units that have nothing are left out.
    */
   units(ids: readonly string[], what: 'bytes' | 'files'): AsyncIterable<UnitSize>;
-  /** How much is in each of these directories, in their order. Bounded in time. Those that are not there, or no more, are left out. */
-  directories(paths: readonly string[], what: 'bytes' | 'files'): AsyncIterable<UnitSize>;
+  /**
+   * How much is in each of these directories: a file that is linked into several counts in the first of them. Those that are not there, or no more,
+   * are left out. Rejects when the signal fires before all are counted.
+   */
+  directories(
+    paths: readonly string[],
+    what: 'bytes' | 'files',
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, number>>;
 }
 
 export interface UnitSize {
-  /** Of a directory: its path. */
   readonly id: string;
   readonly held: number;
 }

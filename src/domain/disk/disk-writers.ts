@@ -2,16 +2,24 @@
  * What writes on the disk of the platform beside units: builds, commands and shells, for as long as they run. Whoever runs one notes it here; where the
  * disk runs short, who watches it may end one.
  */
+import { withDeadline } from '../../lib/deadline.ts';
 import { Failure } from '../failure.ts';
+import type { RoomKind } from './count-schedule.ts';
+import type { DiskSurvey } from './disk-survey.ts';
+import type { Room } from './headroom.ts';
 
 export interface DiskWriter {
   readonly app: string;
   readonly what: 'build' | 'command';
-  /** All that it has written by itself is in these; what was there before is not. */
-  directories(): Promise<readonly string[]>;
+  /** Directories that may hold something when it begins: it has written what they have grown by since then. */
+  readonly shared?: readonly string[];
+  /** Where all else is that it has written. It writes nothing in `linked`, but files of these are linked into its own. */
+  directories(): Promise<{ readonly own: readonly string[]; readonly linked?: readonly string[] }>;
 }
 
-interface RunningWriter extends DiskWriter {
+export interface RunningWriter extends Pick<DiskWriter, 'app' | 'what'> {
+  /** Bytes, or files and directories. Rejects where they cannot be counted before the signal fires. */
+  written(kind: RoomKind, signal: AbortSignal): Promise<number>;
   /** `reason`: for people, one sentence. */
   end(reason: string): void;
   /** How long ago that was called; null: not yet. It stays until what it has written is removed. */
@@ -19,9 +27,18 @@ interface RunningWriter extends DiskWriter {
 }
 
 const HINT = 'Ask the operator to make room (tancho server disk shows who holds what), then try again.';
+/** Until it is known what was there before: on a slow disk, where there is much of it. */
+const BEFORE_MS = 60_000;
+const NOTHING: Pick<DiskSurvey, 'directories'> = { directories: async () => new Map() };
 
 export class DiskWriters {
+  readonly #survey: Pick<DiskSurvey, 'directories'>;
   readonly #running = new Set<RunningWriter>();
+
+  /** Without a survey, none has written anything. */
+  constructor(survey: Pick<DiskSurvey, 'directories'> = NOTHING) {
+    this.#survey = survey;
+  }
 
   list(): readonly RunningWriter[] {
     return [...this.#running];
@@ -29,10 +46,13 @@ export class DiskWriters {
 
   /** `work` is to end when its signal fires, and to remove what it has written. Throws Failure `disk_low` where it was ended to make room. */
   async during<T>(writer: DiskWriter, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const stop = new AbortController();
+    const [stop, over] = [new AbortController(), new AbortController()];
     let endedAt: number | null = null;
+    const before = this.#before(writer, over.signal);
     const running: RunningWriter = {
-      ...writer,
+      app: writer.app,
+      what: writer.what,
+      written: (kind, limit) => this.#written(writer, before, kind, limit),
       end(reason) {
         endedAt ??= performance.now();
         stop.abort(new Failure('disk_low', reason, { hint: HINT }));
@@ -45,7 +65,31 @@ export class DiskWriters {
     } catch (error) {
       throw stop.signal.aborted ? stop.signal.reason : error;
     } finally {
+      over.abort();
       this.#running.delete(running);
     }
   }
+
+  /** Counted beside the work. */
+  #before({ shared = [] }: DiskWriter, over: AbortSignal): Promise<Room> {
+    const before = withDeadline(BEFORE_MS, over, async (signal) => ({
+      bytes: sumOf(shared, await this.#survey.directories(shared, 'bytes', signal)),
+      files: sumOf(shared, await this.#survey.directories(shared, 'files', signal)),
+    }));
+    // Whoever asks hears of it.
+    before.catch(() => undefined);
+    return before;
+  }
+
+  async #written(writer: DiskWriter, before: Promise<Room>, kind: RoomKind, signal: AbortSignal): Promise<number> {
+    const { shared = [] } = writer;
+    const { own, linked = [] } = await writer.directories();
+    // In this order: a file counts where it is seen first.
+    const sizes = await this.#survey.directories([...shared, ...linked, ...own], kind, signal);
+    return Math.max(0, sumOf(shared, sizes) - (await before)[kind]) + sumOf(own, sizes);
+  }
+}
+
+function sumOf(paths: readonly string[], sizes: ReadonlyMap<string, number>): number {
+  return paths.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0);
 }

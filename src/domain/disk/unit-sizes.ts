@@ -12,18 +12,17 @@ import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { servingUnits, type Unit, unitName } from '../units/unit.ts';
-import { type Shortage, shortageOf } from './disk-room.ts';
-import type { DiskWriters } from './disk-writers.ts';
+import { isMuch, type Shortage, shortageOf, shortOf } from './disk-room.ts';
 import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
 import { CountSchedule, type RoomKind } from './count-schedule.ts';
 import { each, type Room, smallest } from './headroom.ts';
+import { LargestWriter, type LargestWriterDeps } from './largest-writer.ts';
 
-interface UnitSizesDeps extends HeldOutputDeps {
+interface UnitSizesDeps extends HeldOutputDeps, LargestWriterDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<MachineProbe, 'disk'>;
-  readonly survey: Pick<DiskSurvey, 'units' | 'directories'>;
-  readonly diskWriters: Pick<DiskWriters, 'list'>;
+  readonly survey: Pick<DiskSurvey, 'units'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown' | 'endOutgrown'>;
   readonly provisioner: Pick<Provisioner, 'holdOutput'>;
   readonly journal: Pick<Journal, 'note'>;
@@ -31,16 +30,11 @@ interface UnitSizesDeps extends HeldOutputDeps {
   readonly logger: Logger;
   /** How long ends of units are waited for; absent: 30,000. */
   readonly endMs?: number;
-  /** Between two counts of what builds and commands have written, while the disk is low; absent: 2,000. */
-  readonly writersMs?: number;
 }
 
 const PACE = { everyMs: 30_000, rest: 1, longestRestMs: 2_000 };
 const COUNT_WHEN_LOW_MS = 10_000;
 const LOOK_WHEN_LOW_MS = 500;
-const WRITERS_MS = 2_000;
-/** To end who holds less than this part of the reserve would help nobody. */
-const WORTH_ENDING = 1 / 4;
 /** Whoever is so much above the limit when it is seen takes as much again while it is asked to end. */
 const FAST = 1.05;
 /** Meanwhile it goes on writing. */
@@ -62,14 +56,16 @@ export class UnitSizes {
   #sizes = new Map<string, Room>();
   readonly #schedule = new CountSchedule(PACE);
   #isDiskLow = false;
-  /** When builds and commands are counted again at the earliest. */
-  #writersAt = 0;
+  /** When they were counted last, it was not yet known that room is to be made by them. */
+  #isSpared = false;
   readonly #heldOutput: HeldOutput;
+  readonly #largestWriter: LargestWriter;
   #stop: (() => Promise<void>) | null = null;
 
   constructor(deps: UnitSizesDeps) {
     this.#deps = deps;
     this.#heldOutput = new HeldOutput(deps);
+    this.#largestWriter = new LargestWriter(deps);
   }
 
   /** How soon it is to be looked again. */
@@ -87,6 +83,7 @@ export class UnitSizes {
 
   async close(): Promise<void> {
     await this.#stop?.();
+    await this.#largestWriter.close();
   }
 
   /** Never rejects: what cannot be had now is looked at the next time. Resolves when those that are ended are, or after half a minute. */
@@ -97,19 +94,20 @@ export class UnitSizes {
       const shortage = shortageOf(space, settings);
       const isDiskLow = (this.#isDiskLow = shortage !== null);
       await this.#heldOutput.look(space, isDiskLow);
-      // Before units: what serves is asked for.
-      if (shortage !== null && (await this.#endWriter(shortage))) return;
+      const isUpToUnits = await this.#largestWriter.look(shortage);
       const begun = performance.now();
-      const kinds = this.#schedule.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
+      const whenLowMs = isUpToUnits && this.#isSpared ? 0 : COUNT_WHEN_LOW_MS;
+      const kinds = this.#schedule.due(space, begun, isDiskLow ? whenLowMs : PACE.everyMs);
       if (kinds.length === 0) return;
-      const headroom = await this.#count(kinds, shortage);
+      this.#isSpared = !isUpToUnits;
+      const headroom = await this.#count(kinds, isUpToUnits ? shortage : null);
       this.#schedule.counted(kinds, headroom, performance.now() - begun);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
     }
   }
 
-  /** What may be taken until one of them holds too much. */
+  /** Resolves with what may be taken until one of them holds too much. `shortage`: where they are to make room. */
   async #count(kinds: readonly RoomKind[], shortage: Shortage | null): Promise<Room> {
     const watched = new Map((await this.#watched()).map((one) => [one.unit.id, one]));
     const ended = new Map<string, Promise<void>>();
@@ -174,35 +172,12 @@ export class UnitSizes {
     );
   }
 
-  /** The build or command that has written most, unless none has written much. False: room is to be made by others. */
-  async #endWriter({ of: kind, reserve }: Shortage): Promise<boolean> {
-    const { diskWriters, survey, journal } = this.#deps;
-    const all = diskWriters.list();
-    if (all.some((one) => (one.endedMs() ?? Infinity) < END_MS)) return true;
-    const running = all.filter((one) => one.endedMs() === null);
-    if (running.length === 0) return false;
-    // Units are ended when it is known that none of these is to be.
-    if (performance.now() < this.#writersAt) return true;
-    const places = await Promise.all(running.map((one) => one.directories()));
-    const sizes = new Map<string, number>();
-    for await (const { id, held } of survey.directories(places.flat(), kind)) sizes.set(id, held);
-    this.#writersAt = performance.now() + (this.#deps.writersMs ?? WRITERS_MS);
-    const held = places.map((paths) => paths.reduce((sum, path) => sum + (sizes.get(path) ?? 0), 0));
-    const most = Math.max(...held);
-    const writer = running[held.indexOf(most)];
-    if (writer === undefined || most < reserve * WORTH_ENDING) return false;
-    const reason = `The ${writer.what} was ended: ${shortOf(kind, most)}, more than any other build or command.`;
-    writer.end(reason);
-    await journal.note(writer.app, reason);
-    return true;
-  }
-
   /** Of what is short: to end who holds much of the other would help nobody. */
-  async #endLargest(watched: readonly Watched[], { of: kind, reserve }: Shortage): Promise<void> {
-    const heldBy = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.[kind] ?? 0;
+  async #endLargest(watched: readonly Watched[], shortage: Shortage): Promise<void> {
+    const heldBy = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.[shortage.of] ?? 0;
     const [first] = watched.filter(({ isServing }) => isServing).sort((a, b) => heldBy(b) - heldBy(a));
-    if (first === undefined || heldBy(first) < reserve * WORTH_ENDING) return;
-    const reason = `${shortOf(kind, heldBy(first))}, more than any other`;
+    if (first === undefined || !isMuch(heldBy(first), shortage)) return;
+    const reason = `${shortOf(shortage, heldBy(first))}, more than any other`;
     await this.#deps.supervisor.replaceOutgrown(first.unit, reason, GRACE_MS);
   }
 
@@ -235,12 +210,4 @@ function outgrown(kind: RoomKind, held: number, limit: Room): string {
 
 function mib(bytes: number): string {
   return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
-}
-
-function shortOf(kind: RoomKind, most: number): string {
-  const [short, held] =
-    kind === 'bytes'
-      ? ['is nearly full', `written ${mib(most)}`]
-      : ['has room for few more files', `made ${most} files`];
-  return `the disk of the server ${short}, and it has ${held}`;
 }

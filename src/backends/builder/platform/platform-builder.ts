@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { Artifact, Builder, BuildRequest, UnusedBounds } from '../../../domain/deploys/builder.ts';
 import { type DiskWriter, DiskWriters } from '../../../domain/disk/disk-writers.ts';
+import { isDiskFull } from '../../../domain/errors.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -142,11 +144,16 @@ class PlatformBuilder implements Builder {
   /** What the cache has of builds before is not of this one. */
   #writer({ app, deployId }: BuildRequest, artifact: string): DiskWriter {
     const { cache, layers } = this.#context;
-    const directories = async (): Promise<string[]> => [
-      ...[artifact, join(cache, app, `build-${deployId}`)],
-      ...(await layers.unfinished(app)),
-    ];
-    return { app, what: 'build', directories };
+    const directories = async (): ReturnType<DiskWriter['directories']> => {
+      const { ready, unfinished } = await layers.paths(app);
+      return { linked: ready, own: [artifact, join(cache, app, `build-${deployId}`), ...unfinished] };
+    };
+    return { app, what: 'build', shared: this.#shared(app), directories };
+  }
+
+  /** Kept from one build to the next. */
+  #shared(app: string): string[] {
+    return ['downloads', 'containers'].map((name) => join(this.#context.cache, app, name));
   }
 
   async #build(request: BuildRequest, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
@@ -157,6 +164,8 @@ class PlatformBuilder implements Builder {
         return await this.#buildIn(place, request, output, ending);
       } catch (error) {
         await artifacts.remove(place.id);
+        // An image build that was ended has left what it was making in its store, where nobody else removes it.
+        if (hasNoRoom(ending.aborted ? ending.reason : error)) await removeTree(...this.#shared(request.app));
         throw error;
       }
     });
@@ -212,6 +221,11 @@ class PlatformBuilder implements Builder {
     }
     return { name, description, ready: missing.length === 0, tools, missing };
   }
+}
+
+/** Whether it has filled the disk, or was ended to make room. */
+function hasNoRoom(why: unknown): boolean {
+  return isDiskFull(why) || (why instanceof Failure && why.code === 'disk_low');
 }
 
 /** Values that must not be printed; the app's own name is no secret even when a variable holds it. */

@@ -1,13 +1,17 @@
 /** What builds bring and keep is taken away when nothing needs it any more. */
-import { mkdir, readdir, stat, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { link, mkdir, readdir, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type BuilderWorld, builderWorld } from '../../../../test/support/builder-world.ts';
 import { FAKE } from '../../../../test/support/fake-language.ts';
 import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
+import { createHomeSurvey } from '../../disk-survey/home/home-survey.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
 
 const APP = { 'app.txt': '', 'default.txt': '' };
+const KIB_100 = 102_400;
 const worlds: BuilderWorld[] = [];
 
 afterEach(async () => {
@@ -61,15 +65,31 @@ it('tools hold no more together than they may, and what builds keep goes when th
   await artifacts.remove(first.id);
 });
 
-it('a build that takes room that others need can be ended, and leaves no artifact', async () => {
-  const writers = new DiskWriters();
+function put(path: string, bytes: number): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, Buffer.alloc(bytes, 'x'));
+}
+
+it('a build that takes room that others need can be ended: what was there before is not its own, and it leaves nothing', async () => {
+  const writers = new DiskWriters(createHomeSurvey({ home: tmpdir() }));
   const { build, artifacts, home } = await world({ writers });
+  const cache = join(home, 'cache/shop');
+  for (const path of ['downloads/old', 'containers/old', 'layers/whole/tree/old']) put(join(cache, path), 2 * KIB_100);
+  put(join(cache, 'layers/whole/ready'), 0);
   const source = treeOf({ ...APP, 'tancho.yaml': 'hooks: { build: ["sleep 300"] }' });
   const ended = expect(build({ source })).rejects.toMatchObject({ code: 'disk_low', message: 'it takes all' });
-  await expect.poll(() => writers.list().length).toBe(1);
-  const own = expect.stringContaining(join(home, 'cache/shop/build-')) as string;
-  expect(await writers.list()[0]?.directories()).toContainEqual(own);
+  await expect.poll(async () => (await readdir(cache)).some((name) => name.startsWith('build-'))).toBe(true);
+  const [code = ''] = (await readdir(join(home, 'slugs/shop'))).map((id) => join(home, 'slugs/shop', id, 'code'));
+  const written = async (): Promise<number> =>
+    Math.floor(((await writers.list()[0]?.written('bytes', new AbortController().signal)) ?? NaN) / KIB_100);
+  // Beside it are a few directories and the source.
+  await link(join(cache, 'layers/whole/tree/old'), join(code, 'linked'));
+  expect(await written()).toBeLessThan(2);
+  for (const path of [join(cache, 'downloads/new'), join(cache, 'layers/partial/tree'), join(code, 'new')])
+    put(path, 2 * KIB_100);
+  expect(await written()).toBeGreaterThanOrEqual(6);
   writers.list()[0]?.end('it takes all');
   await ended;
   expect([writers.list(), await artifacts.list()]).toEqual([[], []]);
+  expect((await readdir(cache)).filter((name) => !['layers', 'measured', 'used'].includes(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -71,9 +71,27 @@ it('says what each unit holds, in bytes and in files, in the order that is asked
     { id: 'f00', held: 6 },
     { id: 'f11', held: 2 },
   ]);
-  const paths = ['units/f11', 'units/gone'].map((path) => join(home, path));
-  expect(await all(survey.directories(paths, 'files'))).toEqual([{ id: paths[0], held: 2 }]);
   expect(await all(createHomeSurvey({ home: join(home, 'none') }).units(['f00'], 'bytes'))).toEqual([]);
+});
+
+it('says what each directory holds, where what is linked into several is in the first, unless that takes too long', async () => {
+  put('cache/layers/dependency', KIB_100);
+  put('slugs/code', 1);
+  linkSync(join(home, 'cache/layers/dependency'), join(home, 'slugs/dependency'));
+  const [layers = '', slugs = '', gone = ''] = ['cache/layers', 'slugs', 'gone'].map((path) => join(home, path));
+  const survey = createHomeSurvey({ home });
+  const { signal } = new AbortController();
+  expect([...(await survey.directories([layers, gone, slugs], 'files', signal))]).toEqual([
+    [layers, 2],
+    [slugs, 2],
+  ]);
+  const [first, second] = [
+    await survey.directories([layers, slugs], 'bytes', signal),
+    survey.directories([slugs], 'bytes', signal),
+  ];
+  expect(first.get(slugs)).toBeLessThan(KIB_100);
+  expect((await second).get(slugs)).toBeGreaterThanOrEqual(KIB_100);
+  await expect(survey.directories([slugs], 'bytes', AbortSignal.abort())).rejects.toThrow();
 });
 
 it('says what a unit holds before it has gone through those after it', async () => {

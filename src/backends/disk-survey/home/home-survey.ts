@@ -31,10 +31,11 @@ export function createHomeSurvey({ home }: { readonly home: string }): DiskSurve
       if (paths.length === 0) return;
       for await (const [path, held] of counted(paths, what)) yield { id: basename(path), held };
     },
-    async *directories(paths, what) {
+    async directories(paths, what, signal) {
       const there = paths.filter((path) => existsSync(path));
-      if (there.length === 0) return;
-      for await (const [id, held] of counted(there, what)) yield { id, held };
+      const sizes = new Map<string, number>();
+      if (there.length > 0) for await (const [path, held] of counted(there, what, signal)) sizes.set(path, held);
+      return sizes;
     },
     async holdings() {
       const found: Holding[] = [];
@@ -90,14 +91,16 @@ function du(directory: string, depth: number): Promise<Map<string, number>> {
   });
 }
 
-/** Each directory when it has been gone through, with its bytes or its files. */
+/** Each directory when it has been gone through, with its bytes or its files. Throws when the signal fires. */
 async function* counted(
   paths: readonly string[],
   what: 'bytes' | 'files',
+  signal?: AbortSignal,
 ): AsyncGenerator<[path: string, held: number]> {
   const unit = what === 'files' ? 1 : KIB;
   const args = ['-x', '-s', what === 'files' ? '--inodes' : '-k', '--', ...paths];
-  const child = demandSpawned(spawn('du', args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: DEADLINE_MS }));
+  const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+  const child = demandSpawned(spawn('du', args, { stdio, timeout: DEADLINE_MS, signal }));
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
   failed.catch(() => undefined);
   try {

@@ -57,7 +57,7 @@ export function inPlace<T>(
 ): Promise<T> {
   const id = `run-${randomHex(12)}`;
   const own = join(beside.directory, id);
-  const writer = { app: unit.app, what: 'command', directories: async () => [own] } as const;
+  const writer = { app: unit.app, what: 'command', directories: async () => ({ own: [own] }) } as const;
   return beside.writers.during(writer, signal, (ending) => at(id, own, beside, unit, (place) => work(place, ending)));
 }
 

@@ -72,12 +72,15 @@ export class CacheLayers {
     await removeTree(join(this.#directory(app), layer.key));
   }
 
-  /** Where trees are being made. */
-  async unfinished(app: string): Promise<string[]> {
+  /** Of all that are there, and whether they are whole. */
+  async paths(app: string): Promise<{ readonly ready: string[]; readonly unfinished: string[] }> {
     const keys = await readdir(this.#directory(app)).catch(() => []);
-    const paths = keys.map((key) => join(this.#directory(app), key));
-    const ready = await Promise.all(paths.map((path) => isThere(join(path, 'ready'))));
-    return paths.filter((_, at) => ready[at] === false);
+    const [ready, unfinished]: [string[], string[]] = [[], []];
+    for (const key of keys) {
+      const path = join(this.#directory(app), key);
+      ((await isThere(join(path, 'ready'))) ? ready : unfinished).push(path);
+    }
+    return { ready, unfinished };
   }
 
   /** Remembers that it was used now; prune() keeps the latest. */

@@ -1,6 +1,6 @@
 /** Images that are really built, by buildah, from what a registry of this machine has. */
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +12,16 @@ import { treeOf as tree } from '../../../../../test/support/source-trees.ts';
 import { NO_SETTINGS } from '../../../../domain/apps/app-settings.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
 import { Failure } from '../../../../domain/failure.ts';
+import { DiskWriters } from '../../../../domain/disk/disk-writers.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../sandbox/probe.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { LocalArtifacts } from '../../../artifact-store/local/local-artifacts.ts';
+import { createHomeSurvey } from '../../../disk-survey/home/home-survey.ts';
 import { createRegistryImages } from '../../../image-source/registry/registry-images.ts';
 
 const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
+const POLL = { timeout: 120_000 };
 const home = mkdtempSync(join(tmpdir(), 'tancho-images-'));
 const sandbox: Sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
 const missing =
@@ -29,6 +32,7 @@ const missing =
 describe('a build from a Dockerfile', skipFor(missing), () => {
   let world: BuilderWorld;
   let registry: ImageRegistry;
+  let writers: DiskWriters;
   beforeAll(async () => {
     registry = await ImageRegistry.start();
     const applets = ['sh', 'echo', 'cat', 'id', 'touch', 'chown', 'mkdir', 'ls', 'sleep', 'env', 'test'];
@@ -47,7 +51,8 @@ describe('a build from a Dockerfile', skipFor(missing), () => {
       logins: new Map(),
       timeoutMs: 120_000,
     });
-    world = await builderWorld(undefined, { more: { sandbox, images } });
+    writers = new DiskWriters(createHomeSurvey({ home }));
+    world = await builderWorld(undefined, { more: { sandbox, images, writers } });
   });
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') console.log(world.lines.join('\n'));
@@ -131,6 +136,17 @@ describe('a build from a Dockerfile', skipFor(missing), () => {
     expect(await read(artifact, 'made')).toBe('slow\n');
     expect(await read(artifact, 'file')).toBe('two');
     expect(readdirSync(join(world.home, 'cache', 'shop')).sort()).toEqual(['containers', 'used']);
+  });
+
+  it('is ended where it fills the disk: what its steps write is counted, and goes', async () => {
+    const writes = `RUN cat /bin/busybox /bin/busybox /bin/busybox > /made && echo written && sleep 300`;
+    const failure = failureOf(build({ Dockerfile: `${from()}\n${writes}\n` }));
+    await expect.poll(() => world.lines.join('\n'), POLL).toMatch(/^written$/m);
+    const bytes = await writers.list()[0]?.written('bytes', new AbortController().signal);
+    expect(bytes).toBeGreaterThan(3 * statSync(BUSYBOX ?? '').size);
+    writers.list()[0]?.end('it takes all');
+    expect(await failure).toMatchObject({ code: 'disk_low', message: 'it takes all' });
+    expect(readdirSync(join(world.home, 'cache', 'shop'))).toEqual(['used']);
   });
 
   it('several processes, with a shell where one is needed; a stage by its name', async () => {
