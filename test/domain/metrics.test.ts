@@ -257,7 +257,6 @@ it('are reported in so few steps that a page can show them', () => {
 it('are kept in a ring: the newest replaces the oldest', () => {
   const ring = new Ring(['n'], { stepMs: 10, slots: 3 });
   for (const n of [1, 2, 3, 4, 5]) ring.put(n * 10 + 3, { n });
-  ring.put(12, { n: 99 });
   const read = (from: number, to: number) => ring.read(from, to).map(({ atMs, values }) => [atMs, values.n]);
   const kept = [
     [30, 3],
@@ -268,6 +267,20 @@ it('are kept in a ring: the newest replaces the oldest', () => {
   expect(read(40, 49)).toEqual([[40, 4]]);
   ring.put(80, { n: 8 });
   expect(read(0, 85)).toEqual([[80, 8]]);
+});
+
+it('go on being kept when a clock that was ahead is set right', async () => {
+  const archive = new MetricsArchive({ logStore: world.machine.logStore, logger: SILENT });
+  const series = new AppSeries();
+  const all = new Map([['shop', series]]);
+  const begin = Date.parse('2026-03-04T00:00:00Z');
+  const measure = async (at: number): Promise<void> => {
+    series.add(at, ROW, FAST, TOTALS);
+    await archive.keep(all, at + YEAR.stepMs);
+  };
+  for (const step of [1, 97, 1, 2, 3, 4]) await measure(begin + step * YEAR.stepMs);
+  for (const shape of LEVELS)
+    expect(await archive.read('shop', shape, begin, begin + 50 * YEAR.stepMs)).toHaveLength(4);
 });
 
 it('are reported by the minute where they reach back far: means of levels, sums of counts', () => {

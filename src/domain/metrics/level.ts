@@ -66,6 +66,8 @@ export class MetricLevel {
     now.samples += 1;
     for (const field of FIELDS) now.sums[field] += sample[field];
     const value = (field: Field): number => now.sums[field] / (LEVELS_OF.has(field) ? now.samples : 1);
+    // Of a step that was stored already when the clock was ahead, this is not.
+    this.storedTo = Math.min(this.storedTo, step - 1);
     this.#ring.put(atMs, { ...fieldsBy(value), samples: now.samples });
     if (answersCounted(answers) === 0) return;
     now.answers = answersTogether(now.answers, answers);

@@ -25,11 +25,14 @@ export class Ring<F extends string> {
     this.#known = new Uint8Array(Math.ceil(shape.slots / 8));
   }
 
-  /** What is put into the same step later replaces what was there. Older than the ring is long: nothing happens. */
+  /** What is put into the same step later replaces what was there. Older than the ring is long, by a clock that was ahead: it begins anew with that. */
   put(atMs: number, row: MetricRow<F>): void {
     const step = Math.floor(atMs / this.stepMs);
     const slot = step % this.#slots;
-    if (step <= this.#newest - this.#slots) return;
+    if (step <= this.#newest - this.#slots) {
+      this.#known.fill(0);
+      this.#newest = step;
+    }
     for (let left = Math.max(this.#newest, step - this.#slots) + 1; left < step; left += 1) this.#note(left, 0);
     this.#newest = Math.max(this.#newest, step);
     this.#note(step, 1);
