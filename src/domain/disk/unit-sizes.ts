@@ -165,7 +165,7 @@ export class UnitSizes {
   async #end({ unit, isServing }: Watched, reason: string, graceMs: number): Promise<void> {
     const { supervisor, journal } = this.#deps;
     if (isServing) return supervisor.replaceOutgrown(unit, reason, graceMs);
-    await supervisor.endOutgrown(unit, reason, graceMs);
+    if (!(await supervisor.endOutgrown(unit, reason, graceMs))) return;
     await journal.note(
       unit.app,
       `${unit.process} ${unitName(unit)} holds too much on the disk before it serves: ${reason}; it is ended`,

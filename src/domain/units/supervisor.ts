@@ -100,8 +100,8 @@ export class Supervisor {
     await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs });
   }
 
-  /** The same of one that does not serve yet, which is left to whoever starts it. */
-  endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<void> {
+  /** The same of one that does not serve yet, which is left to whoever starts it. False: it has not begun. */
+  endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<boolean> {
     return this.#deps.units.endOutgrown(unit.id, reason, graceMs);
   }
 

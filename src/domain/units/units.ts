@@ -64,6 +64,8 @@ export class Units {
   readonly #lost = new Set<string>();
   /** Those that are not to run until they come back. */
   readonly #madeWay = new Set<string>();
+  /** Those that the engine is about to start: what they hold may be of the life before, until then. */
+  readonly #beginning = new Set<string>();
   /** Why those are ended that do not serve yet, by id. */
   readonly #outgrown = new Map<string, string>();
   #isClosed = false;
@@ -159,10 +161,12 @@ export class Units {
     this.#madeWay.delete(id);
   }
 
-  /** Ends one that holds too much on the disk before it serves: whoever starts it sees it end, and its record says why. */
-  async endOutgrown(id: string, reason: string, graceMs: number): Promise<void> {
+  /** Ends one that holds too much on the disk before it serves: whoever starts it sees it end, and its record says why. False: it has not begun. */
+  async endOutgrown(id: string, reason: string, graceMs: number): Promise<boolean> {
+    if (this.#beginning.has(id)) return false;
     this.#outgrown.set(id, reason);
     await this.#deps.provisioner.stop(id, graceMs);
+    return true;
   }
 
   /** Ends what a unit runs; its record stays. Throws SurvivesKill, and what the provisioner throws. */
@@ -215,7 +219,8 @@ export class Units {
     if (known.state === 'started') return known;
     const { joins = unit.rollout } = options;
     const spec = { ...unitSpec(unit, release, settings.unitLimits), rollout: joins };
-    const handle = await provisioner.ensure(spec);
+    this.#beginning.add(unit.id);
+    const handle = await provisioner.ensure(spec).finally(() => this.#beginning.delete(unit.id));
     await store.transact((tx) => tx.updateUnit(unit.id, { handle }));
     collector.attach(unit, release);
     const healthCheck = healthCheckOf(release, unit.process);

@@ -68,6 +68,11 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(text).not.toMatch(/denied|cannot/i);
       // Under bubblewrap it is gone with the unit, and the code is as it was built.
       expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(name !== 'bubblewrap');
+      // One that comes back after a while gives its room to others at once.
+      await world.provisioner.stop('ffffffffffff', 0, true);
+      expect(['home', 'tmp', 'layer'].filter((path) => existsSync(join(world.units, 'ffffffffffff', path)))).toEqual(
+        [],
+      );
     });
 
     it('gives commands a port as it gives units, and by which name they run', async () => {

@@ -227,7 +227,14 @@ class ProcessProvisioner implements Provisioner {
       // First, so that nobody starts it again whatever happens to this process meanwhile.
       if (!isToComeBack) await dropLaunch(unit.paths);
       await unit.stop(graceMs);
+      // Others need the room until then. What cannot be removed now goes before the next start.
+      if (isToComeBack) await this.#removeWritten(unit).catch(() => undefined);
     });
+  }
+
+  async #removeWritten({ paths }: LiveUnit): Promise<void> {
+    await removeUnitDirectories(paths);
+    await this.#layers.clear(paths.directory);
   }
 
   async remove(id: string): Promise<void> {
@@ -236,8 +243,7 @@ class ProcessProvisioner implements Provisioner {
       if (unit === undefined) return;
       await dropLaunch(unit.paths);
       await unit.stop(0);
-      await removeUnitDirectories(unit.paths);
-      await this.#layers.clear(unit.paths.directory);
+      await this.#removeWritten(unit);
       if (await this.#outputs.isAllConsumed(unit)) return this.#forget(unit);
       if (unit.record.removedAt !== null) return;
       await unit.save({ removedAt: Date.now() });
