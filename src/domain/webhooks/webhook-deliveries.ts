@@ -63,6 +63,8 @@ export class WebhookDeliveries {
     const { store, logger, now } = this.#deps;
     try {
       const due = await store.dueDeliveries(now().toISOString());
+      // Nobody waits.
+      if (due.length === 0 && this.#sending.size === 0) this.#servedAt.clear();
       const servedAt = ({ webhook }: Delivery): number => this.#servedAt.get(webhook) ?? 0;
       for (const delivery of due.toSorted((a, b) => servedAt(a) - servedAt(b))) {
         if (this.#stop.signal.aborted || this.#sending.size >= AT_ONCE) return;
@@ -109,7 +111,7 @@ export class WebhookDeliveries {
   async #send(delivery: Delivery): Promise<void> {
     const { store, sender, now } = this.#deps;
     const webhook = await store.webhook(delivery.webhook);
-    if (webhook === null) return void this.#servedAt.delete(delivery.webhook);
+    if (webhook === null) return;
     const attempt = await sender.send(webhook, delivery, now(), this.#stop.signal);
     await store.transact(async (tx) => {
       const current = await tx.delivery(delivery.id);
