@@ -231,9 +231,11 @@ describe('code that is built on an image', skipFor(missing), () => {
     const bounds = { since: tomorrow, toolBytes: 0 };
     expect((await world.builder.removeUnused(bounds)).join()).not.toContain('base:1');
     await world.artifacts.remove(id);
-    const cutOff = join(world.home, 'bases', 'new-1');
-    mkdirSync(cutOff);
-    utimesSync(cutOff, 1, 1);
+    for (const name of ['new-1', 'without-facts']) {
+      const cutOff = join(world.home, 'bases', name);
+      mkdirSync(cutOff);
+      utimesSync(cutOff, 1, 1);
+    }
     expect((await world.builder.removeUnused(bounds)).join()).toContain('base:1@sha256:');
     expect(readdirSync(join(world.home, 'bases'))).toEqual([]);
     await build();

@@ -87,7 +87,7 @@ export class Bases {
   /** Removes those that no artifact needs and no build has asked for since then. Answers names. */
   async removeUnused(needed: ReadonlySet<string>, since: Date): Promise<string[]> {
     const removed: string[] = [];
-    await this.#removeCutOff();
+    await this.#removeCutOff(needed);
     for (const { base, at, directory } of await this.#all()) {
       if (needed.has(base.root) || at >= since.getTime()) continue;
       await this.#queue.run('', () => removeTree(directory));
@@ -144,11 +144,13 @@ export class Bases {
     await chmod(root, 0o755);
   }
 
-  /** Of servers that were killed meanwhile. */
-  async #removeCutOff(): Promise<void> {
+  /** Of servers that were killed, and machines that lost their power, meanwhile. */
+  async #removeCutOff(needed: ReadonlySet<string>): Promise<void> {
     for (const entry of await readdir(this.#options.directory).catch(() => [])) {
       const path = join(this.#options.directory, entry);
-      const facts = entry.startsWith(NEW) ? await stat(path).catch(() => null) : null;
+      const isWhole = !entry.startsWith(NEW) && (await factsIn(path)) !== null;
+      if (isWhole || needed.has(join(path, 'root'))) continue;
+      const facts = await stat(path).catch(() => null);
       if (facts !== null && Date.now() - facts.mtimeMs > CUT_OFF_MS) await removeTree(path);
     }
   }
