@@ -1,6 +1,7 @@
 /** A provider that hangs holds up nobody but itself: neither the units of apps bound elsewhere, nor what is left undone there. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Endpoint, EndpointCall } from '../../src/domain/services/service-endpoint.ts';
+import { createServicesHealer } from '../../src/domain/healers/services-healer.ts';
+import { type Endpoint, type EndpointCall, EndpointFailure } from '../../src/domain/services/service-endpoint.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { until } from '../support/until.ts';
@@ -75,4 +76,24 @@ it('what is left at one provider is undone while many things are left at another
   world.parts.orphans.wake();
   await until(async () => (await store.instance('other')) === null, { what: 'the other one to be undone' });
   expect(await store.instances()).toHaveLength(MANY);
+});
+
+it('a run of the healer waits once for a provider that hangs, however much is left there', async () => {
+  const nothing = { kind: 'instance', app: '', since: '', attempts: 0, problem: '' } as const;
+  const left = ['hung', 'away', 'hung', 'away', 'hung'].map((service, index) => {
+    return { ...nothing, service, id: `${service}-${index}`, instance: `db-${index}` };
+  });
+  const asked: string[] = [];
+  const healer = createServicesHealer({
+    find: async () => left,
+    async undo({ id, service }) {
+      asked.push(id);
+      const code = service === 'hung' ? 'timeout' : 'unreachable';
+      return new EndpointFailure(code, 'It does not answer.', { mayHaveHappened: true });
+    },
+  });
+  for (const finding of await healer.find()) {
+    await expect(healer.heal(finding)).rejects.toMatchObject({ code: 'healer.failed' });
+  }
+  expect(asked).toEqual(['hung-0', 'away-1', 'away-3']);
 });

@@ -7,7 +7,12 @@ const UNDONE = 'It is undone at the provider.';
 const LISTED =
   'It is undone at the provider, and stays listed for some minutes, in case the provider comes to it late.';
 
+/** So long nothing more is asked of a provider that has let one of them wait in vain: healers run one at a time, and others have to have their turn. */
+const SILENT_MS = 60_000;
+
 export function createServicesHealer(orphans: Pick<Orphans, 'find' | 'undo'>): Healer {
+  /** By service, until when its provider is not asked. */
+  const silent = new Map<string, number>();
   return {
     name: 'services',
     description: 'undoes what was begun at the provider of a service and not finished',
@@ -21,13 +26,22 @@ export function createServicesHealer(orphans: Pick<Orphans, 'find' | 'undo'>): H
       const find = async (): Promise<Orphan | undefined> =>
         (await orphans.find()).find((one) => targetOf(one) === target);
       const orphan = await find();
-      const failure = orphan === undefined ? null : await orphans.undo(orphan);
-      if (failure === null) return (await find()) === undefined ? UNDONE : LISTED;
-      throw new PlatformError('healer.failed', failure.message, {
-        hint: 'The platform goes on trying. See that the provider answers, or remove the instance with force.',
-      });
+      if (orphan === undefined) return UNDONE;
+      const { service } = orphan;
+      if ((silent.get(service) ?? 0) > performance.now())
+        throw failed(`The provider of ${service} did not answer when it was asked about another one.`);
+      const failure = await orphans.undo(orphan);
+      if (failure?.code === 'timeout') silent.set(service, performance.now() + SILENT_MS);
+      if (failure !== null) throw failed(failure.message);
+      return (await find()) === undefined ? UNDONE : LISTED;
     },
   };
+}
+
+function failed(message: string): PlatformError {
+  return new PlatformError('healer.failed', message, {
+    hint: 'The platform goes on trying. See that the provider answers, or remove the instance with force.',
+  });
 }
 
 function targetOf({ kind, id }: Orphan): string {
