@@ -53,8 +53,11 @@ class Receiver {
   }
 }
 
-async function start(drains: readonly Drain[], receiver: Receiver): Promise<DrainDeliveries> {
-  const known = new Map(drains.map((one) => [one.id, one]));
+async function start(
+  drains: readonly Drain[],
+  receiver: Receiver,
+  known = new Map(drains.map((one) => [one.id, one])),
+): Promise<DrainDeliveries> {
   const store = { drains: async () => [...known.values()], drain: async (id: string) => known.get(id) ?? null };
   const sender = { send: receiver.send.bind(receiver) };
   const deliveries = new DrainDeliveries({ store, logStore, journal, sender, logger: SILENT, now, pauses: PAUSES });
@@ -82,6 +85,20 @@ it('sends each drain its lines, in order, as they come', async () => {
   await append(...numbered(0, 1_200));
   await until(() => one.taken.length === 1_201);
   expect(one.taken).toEqual(['first', ...numbered(0, 1_200)]);
+});
+
+it('sends nothing more to a receiver that was changed or removed, also where nobody says so', async () => {
+  const known = new Map([drain('a'), drain('b')].map((one) => [one.id, one]));
+  const receiver = new Receiver();
+  await start([...known.values()], receiver, known);
+  await append('first');
+  await until(() => receiver.taken.length === 2);
+  known.set('a', drain('a', 'shop', 'https://new.example.com/'));
+  known.delete('b');
+  await append('second');
+  await until(async () => receiver.taken.length === 3 && (await logStore.drainIds()).length === 1);
+  expect(receiver.taken).toEqual(['first', 'first', 'second']);
+  expect(receiver.urls.at(-1)).toBe('https://new.example.com/');
 });
 
 it('a drain of all apps has the lines of each', async () => {

@@ -79,8 +79,9 @@ export class DrainDeliveries {
   async #change(id: string): Promise<void> {
     const { store, logStore, logger } = this.#deps;
     await this.#changes.run(id, async () => {
-      await this.#end(id);
+      // Where that fails the task goes on, and reads it itself.
       const drain = await store.drain(id);
+      await this.#end(id);
       if (drain === null) return logStore.forgetDrain(id);
       // The record stands: what cannot be begun with it now is tried by its task again.
       await bestEffort(logger, 'opening a drain', () => logStore.openDrain(id, drain.app));
@@ -93,7 +94,7 @@ export class DrainDeliveries {
     if (!this.#isStarted || this.#isClosed) return;
     await bestEffort(this.#deps.logger, 'following a change of a drain', async () => {
       const changed = id === null ? (await this.#deps.store.drains()).map((drain) => drain.id) : [id];
-      // What goes on already goes on; what another control has changed without a word is seen by its next failure, or start.
+      // What goes on already goes on: a task reads its drain before each page.
       for (const one of changed) if (id !== null || !this.#tasks.has(one)) await this.#change(one);
     });
   }
@@ -127,7 +128,12 @@ export class DrainDeliveries {
       news = Promise.withResolvers();
       let pauseMs: number;
       try {
-        const isDone = await attempt.next(signal);
+        const state = await attempt.next(signal);
+        if (state === 'gone') {
+          this.#tasks.delete(drain.id);
+          break;
+        }
+        const isDone = state === 'idle';
         if (isDone) await news.promise;
         pauseMs = isDone ? this.#pauses.gatherMs : attempt.pauseMs;
       } catch (error) {
@@ -145,7 +151,7 @@ export class DrainDeliveries {
 /** What is remembered from one attempt to the next. */
 class Attempts {
   readonly #deps: DeliveriesDeps;
-  readonly #drain: Drain;
+  #drain: Drain;
   readonly #pauses: DeliveryPauses;
   #limit = PAGE;
   #failed = 0;
@@ -158,32 +164,39 @@ class Attempts {
     this.#pauses = pauses;
   }
 
-  /** True when there is nothing to send. */
-  async next(signal: AbortSignal): Promise<boolean> {
-    const { logStore, sender, now } = this.#deps;
-    const { id, app, target } = this.#drain;
+  /** One page. `gone`: nobody wants anything of it any more; `idle`: there is nothing to send. */
+  async next(signal: AbortSignal): Promise<'gone' | 'idle' | 'busy'> {
+    const { store, logStore, sender, now } = this.#deps;
+    const { id, app } = this.#drain;
     const cursor = await logStore.drainCursor(id);
+    const page = cursor === null ? [] : bounded(await logStore.drainEntries(id, this.#limit));
+    if (cursor !== null && page.length === 0 && cursor.unreported === 0) return 'idle';
+    // As it is now: whoever has changed or removed it may not have reached this task.
+    const drain = await store.drain(id);
+    if (drain === null) {
+      await logStore.forgetDrain(id);
+      return 'gone';
+    }
+    this.#drain = drain;
     if (cursor === null) {
       await logStore.openDrain(id, app);
-      return false;
+      return 'busy';
     }
-    const page = bounded(await logStore.drainEntries(id, this.#limit));
     const { unreported } = cursor;
-    if (page.length === 0 && unreported === 0) return true;
     const at = now().toISOString();
     const entries = unreported === 0 ? page : [gap(app, unreported, at), ...page];
     try {
-      await sender.send(target, entries, signal);
+      await sender.send(drain.target, entries, signal);
     } catch (error) {
-      if (signal.aborted) return false;
+      if (signal.aborted) return 'busy';
       await this.#failedWith(error, page, cursor.lastSuccessAt !== '');
-      return false;
+      return 'busy';
     }
     await logStore.drainSent(id, { seq: page.at(-1)?.seq ?? cursor.seq, reported: unreported, at });
     this.#limit = Math.min(PAGE, this.#limit * 2);
     this.#failed = 0;
     this.pauseMs = 0;
-    return false;
+    return 'busy';
   }
 
   async #failedWith(thrown: unknown, page: readonly LogEntry[], hasWorked: boolean): Promise<void> {
