@@ -245,6 +245,8 @@ describe('webhooks', () => {
     expect(await world.useCases.webhooks.test(ANN, webhook.id)).toMatchObject(over);
     expect(await world.useCases.webhooks.deliveries(ANN, webhook.id)).toMatchObject([over]);
     expect(await world.machine.store.nextDeliveryAt()).toBeNull();
+    for (let test = 0; test < 205; test += 1) await world.useCases.webhooks.test(ANN, webhook.id);
+    expect(await world.machine.store.deliveries(webhook.id, 1_000)).toHaveLength(200);
     expect(JSON.stringify(await world.useCases.events.list(ADMIN))).not.toMatch(/topsecret|whsec/);
   });
 

@@ -4,6 +4,9 @@ import type { OccurrenceKind } from './occurrence.ts';
 const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** Of each webhook, the newest. */
+export const KEPT_DELIVERIES = { over: 200, waiting: 1_000 };
+
 export interface Delivery {
   /** The same at each attempt, so that receivers recognize a repetition. */
   readonly id: string;

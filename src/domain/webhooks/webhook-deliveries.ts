@@ -4,7 +4,7 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
-import { afterAttempt, type Delivery } from './delivery.ts';
+import { afterAttempt, type Delivery, KEPT_DELIVERIES } from './delivery.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
 interface WebhookDeliveriesDeps {
@@ -15,7 +15,6 @@ interface WebhookDeliveriesDeps {
 }
 
 const AT_ONCE = 8;
-const KEPT = { over: 200, waiting: 1_000 };
 const LONGEST_SLEEP_MS = 10 * 60_000;
 const STORE_PAUSE_MS = 5_000;
 
@@ -118,7 +117,7 @@ export class WebhookDeliveries {
       // Sent anew meanwhile: that is another attempt.
       if (current === null || current.retriedSince !== delivery.retriedSince) return;
       await tx.updateDelivery(afterAttempt(current, attempt, now(), Math.random()));
-      await tx.trimDeliveries(webhook.id, KEPT);
+      await tx.trimDeliveries(webhook.id, KEPT_DELIVERIES);
     });
   }
 }

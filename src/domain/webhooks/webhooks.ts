@@ -10,7 +10,7 @@ import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { normalEmail } from '../users/email.ts';
-import { afterAttempt, type Delivery, sentAgain } from './delivery.ts';
+import { afterAttempt, type Delivery, KEPT_DELIVERIES, sentAgain } from './delivery.ts';
 import { bodyOf, newDelivery } from './occurrence.ts';
 import {
   checkKinds,
@@ -142,7 +142,9 @@ export function createWebhooks({ store, sender, wake, act, now }: WebhooksDeps):
         const tried = afterAttempt(delivery, attempt, now(), 0);
         const over: Delivery = { ...tried, state: tried.state === 'delivered' ? 'delivered' : 'failed' };
         await store.transact(async (tx) => {
-          if ((await tx.webhook(id)) !== null) await tx.insertDelivery(over);
+          if ((await tx.webhook(id)) === null) return;
+          await tx.insertDelivery(over);
+          await tx.trimDeliveries(id, KEPT_DELIVERIES);
         });
         return over;
       }),
