@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type MailServer,
@@ -83,6 +85,22 @@ describe('a mail server', () => {
   ])('that %s is given up in time', async (_what, answers) => {
     const { error } = await against({ answers }, undefined, { timeoutMs: 200 });
     expect(error).toMatchObject({ code: 'timeout' });
+  });
+
+  it('that answers without end is left when the time is over, so that it takes nothing later', async () => {
+    const left = Promise.withResolvers<void>();
+    const slow = createServer((socket) => {
+      const timer = setInterval(() => socket.write('250-wait\r\n'), 20);
+      socket.write('220 ready\r\n');
+      socket.on('error', () => {}).on('close', () => (clearInterval(timer), left.resolve()));
+      socket.resume();
+    });
+    await once(slow.listen(0, '127.0.0.1'), 'listening');
+    const { port } = slow.address() as AddressInfo;
+    const mailer = createSmtpMailer({ ...common, url: `smtp://127.0.0.1:${port}`, timeoutMs: 200 });
+    await expect(mailer.send(letter)).rejects.toMatchObject({ code: 'timeout' });
+    await left.promise;
+    await new Promise((resolve) => slow.close(resolve));
   });
 
   it('that is not there is unavailable', async () => {

@@ -21,7 +21,10 @@ export interface SmtpOptions {
   readonly authorities?: string;
 }
 
-const TIMEOUT_MS = 30_000;
+/** For the whole letter: a server may look into it at the end before it takes it, and one that is given up then may have it all the same. */
+const TIMEOUT_MS = 120_000;
+/** Until the server has said that it is there. */
+const GREETING_MS = 30_000;
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 25, 'smtps:': 465 };
 /** No quoting, no comments, nothing that could end the address in a command. */
 const PLAIN_ADDRESS = /^[^\s\p{C}<>()[\]\\,;:"@]+@[^\s\p{C}<>()[\]\\,;:"@]+$/u;
@@ -39,8 +42,8 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
     ...(user !== '' && { auth: { user, pass: decodeURIComponent(url.password) } }),
     requireTLS: user !== '' && !isLoopbackHost(hostPort({ host, port })),
     tls: authorities === undefined ? {} : { ca: authorities },
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
+    connectionTimeout: Math.min(timeoutMs, GREETING_MS),
+    greetingTimeout: Math.min(timeoutMs, GREETING_MS),
     socketTimeout: timeoutMs,
   };
 
@@ -53,7 +56,9 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
       signal.addEventListener('abort', () => reject(new Error('The mail server took too long.')), { once: true });
     });
     try {
-      await Promise.race([transport.sendMail(letter(mail, { from, date: now(), id: randomHex(16) })), late]);
+      // The signal ends the connection, so that nothing is taken any more that is said not to be sent.
+      const content = { ...letter(mail, { from, date: now(), id: randomHex(16) }), signal };
+      await Promise.race([transport.sendMail(content), late]);
     } finally {
       transport.close();
     }
@@ -67,11 +72,19 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
         await deliver(mail, signal);
       } catch (error) {
         logger.error({ err: error, server: `${host}:${port}` }, 'a letter could not be sent');
-        throw new PlatformError(signal.aborted ? 'timeout' : 'unavailable', 'The mail could not be sent.', {
-          cause: error,
-          hint: "The server's log says why; ask the operator.",
-        });
+        throw new PlatformError(
+          signal.aborted || isTimeout(error) ? 'timeout' : 'unavailable',
+          'The mail could not be sent.',
+          {
+            cause: error,
+            hint: "The server's log says why; ask the operator.",
+          },
+        );
       }
     },
   };
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ETIMEDOUT';
 }
