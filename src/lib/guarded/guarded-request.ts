@@ -9,6 +9,9 @@ import { pipeline } from 'node:stream';
 import { request as requestHttp } from '../node-http.ts';
 import { type AddressGuard, ForbiddenAddress, type ResolvedAddress, UnknownHost } from './address-guard.ts';
 
+/** For one of several addresses. */
+const LEAST_ATTEMPT_MS = 250;
+
 interface GuardedRequest {
   readonly method: string;
   readonly url: URL;
@@ -50,7 +53,8 @@ export async function openRequest(guard: AddressGuard, request: GuardedRequest):
     agent: false,
     signal,
     lookup: pinned(addresses),
-    autoSelectFamilyAttemptTimeout: connectMs,
+    // Each address has its share, so that one that swallows packets does not stand in the way of the next.
+    autoSelectFamilyAttemptTimeout: Math.max(LEAST_ATTEMPT_MS, Math.floor(connectMs / Math.max(addresses.length, 1))),
     ...(roots !== undefined && { ca: roots }),
   };
   return new Promise((resolve, reject) => {

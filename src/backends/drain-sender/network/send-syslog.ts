@@ -17,13 +17,17 @@ export interface SyslogTarget {
   readonly roots?: string;
 }
 
+/** Until a connection stands, over all addresses. */
+const CONNECT_MS = 15_000;
+
 /** Throws DeliveryFailure; with a signal that fires, too. */
 export async function sendSyslog(target: SyslogTarget, frames: Buffer, signal: AbortSignal): Promise<string> {
   let last: unknown = null;
+  const withinMs = CONNECT_MS / target.addresses.length;
   for (const { address } of target.addresses) {
     let isConnected = false;
     try {
-      const socket = await open(target, address, signal);
+      const socket = await open(target, address, withinMs, signal);
       isConnected = true;
       await writeAll(socket, frames, signal);
       return `taken over ${target.isTls ? 'TLS' : 'TCP'}; syslog has no other answer`;
@@ -37,27 +41,37 @@ export async function sendSyslog(target: SyslogTarget, frames: Buffer, signal: A
     : new DeliveryFailure('later', connectionFailed(last), { cause: last });
 }
 
-async function open({ host, port, isTls, roots }: SyslogTarget, address: string, signal: AbortSignal): Promise<Socket> {
+async function open(
+  { host, port, isTls, roots }: SyslogTarget,
+  address: string,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<Socket> {
   const socket = connectTcp({ host: address, port });
-  if (!isTls) return opened(socket, 'connect', signal);
+  if (!isTls) return opened(socket, 'connect', withinMs, signal);
   const { connect } = await import('node:tls');
   const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
   const secure = connect({ socket, host, ...name, ...(roots !== undefined && { ca: roots }) });
   socket.on('error', (error) => secure.destroy(error));
-  return opened(secure, 'secureConnect', signal);
+  return opened(secure, 'secureConnect', withinMs, signal);
 }
 
-function opened(socket: Socket, event: string, signal: AbortSignal): Promise<Socket> {
+function opened(socket: Socket, event: string, withinMs: number, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => void socket.destroy(new Error('given up'));
+    const late = setTimeout(giveUp, withinMs);
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
     socket.once('close', () => {
+      clearTimeout(late);
       signal.removeEventListener('abort', giveUp);
       reject(new Error('closed'));
     });
     socket.on('error', reject);
-    socket.once(event, () => resolve(socket));
+    socket.once(event, () => {
+      clearTimeout(late);
+      resolve(socket);
+    });
   });
 }
 
