@@ -1,5 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -29,4 +31,14 @@ it('reaches a socket whose path has blanks, letters beyond ASCII and a colon', a
     await new Promise((resolve) => http.close(resolve));
     rmSync(folder, { recursive: true });
   }
+});
+
+it('ends when nothing is heard of the server any more', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const options = { output: () => undefined, silentMs: 100 };
+  const shell = await openShell({ baseUrl: `http://127.0.0.1:${port}` }, undefined, 'shop', options);
+  await expect(shell.ended).rejects.toMatchObject({ code: 'client.unreachable' });
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -20,6 +20,8 @@ export interface ShellOptions {
   readonly output: (bytes: Uint8Array) => void;
   /** Leaves the shell, which ends it. */
   readonly signal?: AbortSignal;
+  /** A server of which so long nothing is heard is given up. */
+  readonly silentMs?: number;
 }
 
 export interface RemoteShell {
@@ -32,6 +34,8 @@ export interface RemoteShell {
 
 const PROTOCOL = 'tancho.shell.1';
 const CONNECT_MS = 15_000;
+/** The server says every 30 seconds that it is there. */
+const SILENT_MS = 75_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Throws ClientError. */
@@ -41,7 +45,7 @@ export async function openShell(
   app: string,
   options: ShellOptions,
 ): Promise<RemoteShell> {
-  const { unit, size, term, signal } = options;
+  const { unit, size, term, signal, silentMs = SILENT_MS } = options;
   const query = new URLSearchParams(
     Object.entries({
       unit,
@@ -61,8 +65,11 @@ export async function openShell(
   socket.on('message', (data: RawData) =>
     options.output(Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)),
   );
+  const silent = setTimeout(() => socket.terminate(), silentMs);
+  for (const sign of ['ping', 'message']) socket.on(sign, () => silent.refresh());
   const ended = new Promise<number>((resolve, reject) => {
     socket.once('close', (code, reason) => {
+      clearTimeout(silent);
       const exit = /^exit (\d{1,3})$/.exec(reason.toString())?.[1];
       if (exit !== undefined) resolve(Number(exit));
       else reject(broken(code, reason.toString()));
