@@ -182,6 +182,7 @@ class PlatformBuilder implements Builder {
     await mkdir(own, { recursive: true });
     await sandbox.admit(own, request.app);
     await rm(join(own, REMOVED), { force: true });
+    await this.#removeCutOff(request.app);
     await writeFile(join(own, USED), '');
     const { buildSlug } = await import('./build.ts');
     const artifact = await buildSlug(this.#context, request, place, output, signal);
@@ -189,6 +190,14 @@ class PlatformBuilder implements Builder {
       layers.prune(request.app, await this.#binds(request.app)),
     );
     return artifact;
+  }
+
+  /** Layers of builds that were cut off: they would count as written by this one. */
+  async #removeCutOff(app: string): Promise<void> {
+    const { unfinished } = await this.#context.layers.paths(app);
+    if (unfinished.length === 0) return;
+    const needed = await this.#binds(app);
+    await removeTree(...unfinished.filter((path) => !needed.has(join(path, 'tree'))));
   }
 
   /** Everything but the layers that slugs still need; those go with the last slug. */
@@ -200,8 +209,7 @@ class PlatformBuilder implements Builder {
       if ((await this.#context.artifacts.list(app)).length === 0) await this.#context.sandbox.forget(app);
       return;
     }
-    await this.#context.layers.prune(app, needed, 0);
-    await removeTree(join(cache, 'downloads'));
+    await this.#emptyOld(app, cache);
     await writeFile(join(cache, REMOVED), '');
   }
 

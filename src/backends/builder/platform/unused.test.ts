@@ -76,6 +76,7 @@ it('a build that takes room that others need can be ended: what was there before
   const cache = join(home, 'cache/shop');
   for (const path of ['downloads/old', 'containers/old', 'layers/whole/tree/old']) put(join(cache, path), 2 * KIB_100);
   put(join(cache, 'layers/whole/ready'), 0);
+  put(join(cache, 'layers/cut-off/tree'), 2 * KIB_100);
   const source = treeOf({ ...APP, 'tancho.yaml': 'hooks: { build: ["sleep 300"] }' });
   const ended = expect(build({ source })).rejects.toMatchObject({ code: 'disk_low', message: 'it takes all' });
   await expect.poll(async () => (await readdir(cache)).some((name) => name.startsWith('build-'))).toBe(true);
