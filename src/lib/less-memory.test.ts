@@ -26,7 +26,7 @@ it('once is enough, and what an operator has set stays', () => {
   const env: NodeJS.ProcessEnv = { MALLOC_ARENA_MAX: '1' };
   const execArgv: string[] = [];
   for (let round = 0; round < 2; round += 1) takeLessMemory({ env, execArgv });
-  expect(env).toEqual({ MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' });
+  expect(env).toEqual({ MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '16384' });
   expect(execArgv).toHaveLength(1);
   const own = { env: { NODE_OPTIONS: '--max-semi-space-size=16' }, execArgv: [] };
   takeLessMemory(own);

@@ -3,8 +3,8 @@
 const ALLOCATION = {
   // Each thread has its own otherwise, up to eight for each processor.
   MALLOC_ARENA_MAX: '2',
-  // Otherwise it grows to the largest block that was ever freed, up to 32 MB, and smaller ones leave holes that are not given back.
-  MALLOC_MMAP_THRESHOLD_: `${128 * 1024}`,
+  // Blocks of so many bytes or more go back to the system when they are freed; smaller ones leave holes. What comes over TLS comes in blocks of this size.
+  MALLOC_MMAP_THRESHOLD_: `${16 * 1024}`,
 } as const;
 
 /** Of each half of the young generation, in MB. staySmall() bounds it as well, but too late where a start is busy: then it grows to 64 in all. */
