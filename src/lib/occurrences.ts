@@ -12,6 +12,10 @@ const FILTER_PER_TEXT = 64;
 const SMALLEST_FILTER = 1_024;
 /** So many are found sooner one by one. */
 const FEW = 400;
+/** Of a text, in one step. */
+const STEP_LENGTH = 64 * 1024;
+/** More of them are made fewer where they overlap. */
+const MANY_RANGES = 10_000;
 
 export class Occurrences {
   readonly #byKey: ReadonlyMap<string, readonly string[]>;
@@ -35,13 +39,35 @@ export class Occurrences {
     for (const key of groups.keys()) this.#filter[this.#hash(key, 0)] = 1;
   }
 
-  /** All of them, unless one lies within another; of one that is not in the index, and overlaps itself, each that begins behind the one before. */
+  /**
+   * All of them, unless one lies within another; those that overlap may be one. Of one that is not in the index, and overlaps itself, each
+   * that begins behind the one before.
+   */
   in(text: string): Range[] {
-    const found = this.#indexedIn(text);
+    const steps = this.stepsIn(text);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  }
+
+  /** As in(), a piece of the work with each step. */
+  *stepsIn(text: string): Generator<undefined, Range[]> {
+    let found: Range[] = [];
+    for (let from = 0; from < text.length && this.#byKey.size > 0; from += STEP_LENGTH) {
+      for (const range of this.#indexedIn(text, from, from + STEP_LENGTH)) found.push(range);
+      yield;
+    }
+    let most = MANY_RANGES;
     for (const one of this.#apart) {
       for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + one.length)) {
         found.push([at, at + one.length]);
       }
+      if (found.length > most) {
+        found = united(found);
+        most = Math.max(MANY_RANGES, 2 * found.length);
+      }
+      yield;
     }
     return found;
   }
@@ -61,11 +87,13 @@ export class Occurrences {
     return end;
   }
 
-  #indexedIn(text: string): Range[] {
+  /** Of those that begin from here to there. */
+  #indexedIn(text: string, first = 0, behind = text.length): Range[] {
     const found: Range[] = [];
     let end = 0;
     if (this.#byKey.size === 0) return found;
-    for (let at = 0; at + KEY_LENGTH <= text.length; at += 1) {
+    const last = Math.min(text.length - KEY_LENGTH, behind - 1);
+    for (let at = first; at <= last; at += 1) {
       if (this.#filter[this.#hash(text, at)] === 0) continue;
       const one = this.#byKey.get(text.slice(at, at + KEY_LENGTH))?.find((other) => text.startsWith(other, at));
       if (one === undefined || at + one.length <= end) continue;
@@ -83,6 +111,17 @@ export class Occurrences {
 
 function filterSize(keys: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(keys * FILTER_PER_TEXT, SMALLEST_FILTER)));
+}
+
+/** In their order, those that overlap as one. */
+function united(ranges: readonly Range[]): Range[] {
+  const all: [from: number, to: number][] = [];
+  for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
+    const last = all.at(-1);
+    if (last !== undefined && from < last[1]) last[1] = Math.max(last[1], to);
+    else all.push([from, to]);
+  }
+  return all;
 }
 
 /** The text with each range replaced; those that overlap are one. */

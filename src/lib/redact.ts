@@ -1,10 +1,17 @@
 /** Replaces secret values in text. Values shorter than six characters are left alone: they would eat ordinary words. */
+import { setImmediate } from 'node:timers/promises';
 import { Occurrences, withReplaced } from './occurrences.ts';
 
 const SHORTEST = 6;
+/** Others come in between. */
+const SLICE_MS = 10;
 export const MASK = '***';
 
-export type Redactor = (text: string) => string;
+export interface Redactor {
+  (text: string): string;
+  /** The same, a piece of the work with each step. Absent: it is little work. */
+  readonly steps?: (text: string) => Generator<undefined, string>;
+}
 
 /** What an address has before its path. */
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/([^\s/?#]*)/i;
@@ -49,11 +56,17 @@ export function occurrencesOf(forms: readonly string[]): Occurrences {
 
 export function redactorOf(forms: readonly string[]): Redactor {
   const shortest = forms.at(-1)?.length ?? Infinity;
-  return (text) => {
+  function* steps(text: string): Generator<undefined, string> {
+    if (text.length < shortest) return text;
+    const found = yield* occurrencesOf(forms).stepsIn(text);
+    return found.length === 0 ? text : withReplaced(text, found, MASK);
+  }
+  const redact = (text: string): string => {
     if (text.length < shortest) return text;
     const found = occurrencesOf(forms).in(text);
     return found.length === 0 ? text : withReplaced(text, found, MASK);
   };
+  return Object.assign(redact, { steps });
 }
 
 /** How a value is written in hexadecimal digits, in base64 wherever in a text it stands, in HTML, in a form, a query and JSON within JSON. */
@@ -127,15 +140,31 @@ function withPasswords(texts: readonly string[]): string[] {
   return texts.flatMap((text) => [text, ...passwordsIn(text.trim())]);
 }
 
-/** The texts, each as `redact` answers it, at the price of looking through one. */
-export function redactAll(redact: Redactor, texts: readonly string[]): string[] {
+/** The texts, each as `redact` answers it, at the price of looking through one. However long that takes, others come in between. */
+export async function redactAll(redact: Redactor, texts: readonly string[]): Promise<string[]> {
+  const slices = { beganAt: performance.now() };
   const all = texts.join('\n');
-  const done = redact(all);
+  const done = await inSlices(redact, all, slices);
   if (done === all) return [...texts];
   const parts = done.split('\n');
   // Where a secret of several lines has been found the lines are others.
   const isSame = parts.length === texts.length && !texts.some((text) => text.includes('\n'));
-  return isSame ? parts : texts.map(redact);
+  if (isSame) return parts;
+  const each: string[] = [];
+  for (const text of texts) each.push(await inSlices(redact, text, slices));
+  return each;
+}
+
+async function inSlices(redact: Redactor, text: string, slices: { beganAt: number }): Promise<string> {
+  if (redact.steps === undefined) return redact(text);
+  const steps = redact.steps(text);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    if (performance.now() - slices.beganAt < SLICE_MS) continue;
+    await setImmediate();
+    slices.beganAt = performance.now();
+  }
 }
 
 function needlesOf(texts: readonly string[]): string[] {

@@ -26,7 +26,7 @@ export class Journal {
   }
 
   async append(entries: readonly LogEntry[], redact: Redactor, read?: OutputCursor): Promise<void> {
-    const messages = redactAll(
+    const messages = await redactAll(
       redact,
       entries.map((entry) => entry.message),
     );

@@ -4,6 +4,8 @@ import { ROUTER_SOURCE } from './access-lines.ts';
 import type { LogEntry } from './entry.ts';
 
 const MAX_LINES = 5_000;
+/** Each is looked through for all that is private. */
+const MAX_CHARACTERS = 1024 * 1024;
 const NAME = /^[\w./:@-]{1,100}$/;
 /** What the platform itself says cannot be said by others. */
 const OWN_SOURCES: ReadonlySet<string> = new Set(['tancho', ROUTER_SOURCE]);
@@ -32,8 +34,10 @@ export function pushedEntries(app: string, push: LogPush, at: Date): LogEntry[] 
     });
   }
   const lines = (push.lines as string[]).flatMap((text) => text.split(/\r?\n/)).filter((line) => line.trim() !== '');
-  if (lines.length > MAX_LINES) {
-    throw new PlatformError('input.too_large', `At most ${MAX_LINES} lines are taken at once.`, {
+  const characters = lines.reduce((sum, { length }) => sum + length, 0);
+  if (lines.length > MAX_LINES || characters > MAX_CHARACTERS) {
+    const most = `At most ${MAX_LINES} lines, and ${MAX_CHARACTERS} characters, are taken at once.`;
+    throw new PlatformError('input.too_large', most, {
       hint: 'Send them in several requests.',
     });
   }
