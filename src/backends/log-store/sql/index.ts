@@ -19,7 +19,7 @@ import { drainCursors } from './drains.ts';
 import { freeRoom, prepareToFree } from './freed-room.ts';
 import { keptMetrics } from './metrics.ts';
 import { migrations } from './migrations/index.ts';
-import { prune } from './prune.ts';
+import { prune, removeAll } from './prune.ts';
 import { query } from './query.ts';
 import { RoomReserve } from './room-reserve.ts';
 import type { SearchThreads } from './search/search-threads.ts';
@@ -111,11 +111,7 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
     async forgetUnit(unitId) {
       await db.deleteFrom('log_cursors').where('unit_id', '=', unitId).execute();
     },
-    removeApp: (app) =>
-      transact(async (inside) => {
-        await inside.db.deleteFrom('log_blocks').where('app', '=', app).execute();
-        await inside.db.deleteFrom('log_apps').where('app', '=', app).execute();
-      }),
+    removeApp: (app) => transact((inside) => removeAll(inside, app)),
     async prune(bounds) {
       const removed = await prune(scope, bounds, transact);
       if (removed > 0) await freeRoom(scope);

@@ -64,6 +64,19 @@ async function appsOver({ db }: LogScope, { entriesPerApp, bytesPerApp, keptSinc
   return rows.map((row) => row.app);
 }
 
+/** Runs inside a transaction. Removes all that is known of an app. */
+export async function removeAll(scope: LogScope, app: string): Promise<void> {
+  const { db } = scope;
+  const drains = db.selectFrom('log_drains').where('app', 'in', [app, '']);
+  const slowest = await drains.select('seq').orderBy('seq').limit(1).executeTakeFirst();
+  if (slowest !== undefined) {
+    const blocks = db.selectFrom('log_blocks').select(ROW_COLUMNS).where('app', '=', app);
+    for (const row of await blocks.where('last_seq', '>', slowest.seq).execute()) await countLostOf(scope, app, row);
+  }
+  await db.deleteFrom('log_blocks').where('app', '=', app).execute();
+  await db.deleteFrom('log_apps').where('app', '=', app).execute();
+}
+
 /** Runs inside a transaction. Removes the oldest entries of an app, opening no more than one block; answers how many. */
 async function pruneApp(scope: LogScope, app: string, bounds: LogBounds): Promise<number> {
   const kept = await appRow(scope, app);
@@ -121,10 +134,7 @@ function oldestRows({ db }: LogScope, app: string): Promise<BlockRow[]> {
 async function removeBlocks(scope: LogScope, app: string, gone: readonly BlockRow[]): Promise<number> {
   let removed = 0;
   for (const row of gone) {
-    await countLost(scope, app, span(row), async () => {
-      const opened = await openRows(scope, app, [row.first_seq]);
-      return opened.get(row.first_seq)?.block.places.seqs ?? [];
-    });
+    await countLostOf(scope, app, row);
     const { entries, bytes, stored, last_seq: seq, last_at: at } = row;
     const isOpen = row.is_sealed === 0;
     await changeApp(scope, app, {
@@ -145,6 +155,13 @@ async function removeBlocks(scope: LogScope, app: string, gone: readonly BlockRo
       gone.map(({ first_seq }) => first_seq),
     );
   return removed;
+}
+
+function countLostOf(scope: LogScope, app: string, row: BlockRow): Promise<void> {
+  return countLost(scope, app, span(row), async () => {
+    const opened = await openRows(scope, app, [row.first_seq]);
+    return opened.get(row.first_seq)?.block.places.seqs ?? [];
+  });
 }
 
 /** Leaves the newest entries of a block: so many fewer, or so many fewer bytes, whatever is more. */

@@ -56,5 +56,7 @@ export const drainCases: LogStoreCases = {
     const lost = async (id: string) => (await store.drainCursor(id))?.lost;
     expect([await lost('one'), await lost('all'), await lost('other')]).toEqual([15, 20, 0]);
     expect(await store.drainLag('one')).toBe(10);
+    await store.removeApp('shop');
+    expect([await lost('one'), await lost('all'), await lost('other')]).toEqual([25, 30, 0]);
   },
 };
