@@ -45,6 +45,14 @@ describe('an alert', () => {
     ]);
   });
 
+  it('that was noted by a clock that was ahead does not wait until then', () => {
+    const ahead = new Date(BEGIN + 3 * 3_600_000);
+    const noted = progressOf([], [DOWN], SETTINGS, ahead).alerts;
+    const seen = progressOf(noted, [DOWN], SETTINGS, new Date(BEGIN)).alerts;
+    const later = progressOf(seen, [DOWN], SETTINGS, new Date(BEGIN + 2 * 60_000));
+    expect(later.toNotify.map(({ state }) => state)).toEqual(['firing']);
+  });
+
   it('without a wait is reported at once', () => {
     const quick = changedAlerts(SETTINGS, { rules: { app_down: { minutes: 0 } } });
     expect(reported((minute) => minute === 1, 3, quick)).toEqual(['firing at 1', 'resolved at 1.5']);

@@ -23,7 +23,7 @@ export function progressOf(
 ): Progress {
   const at = now.toISOString();
   const byKey = new Map(conditions.map((condition) => [keyOf(condition), condition]));
-  const going = known.filter(({ state }) => state !== 'resolved');
+  const going = known.filter(({ state }) => state !== 'resolved').map((alert) => notAheadOf(alert, at));
   const over = known.filter(({ state }) => state === 'resolved');
   const next: Alert[] = [];
   const toNotify: Alert[] = [];
@@ -70,6 +70,13 @@ function ended(alert: Alert, waitMs: number, now: Date, isMailDue: boolean): Ale
   const goneSince = alert.goneSince === '' ? at : alert.goneSince;
   if (now.getTime() - Date.parse(goneSince) < waitMs) return { ...alert, goneSince };
   return { ...alert, goneSince, state: 'resolved', resolvedAt: at, isMailDue };
+}
+
+/** A clock that was ahead when it was noted, and was set right, would have it wait until then. */
+function notAheadOf(alert: Alert, at: string): Alert {
+  if (alert.since <= at && alert.goneSince <= at) return alert;
+  const [since = at, goneSince = at] = [alert.since, alert.goneSince].map((time) => (time > at ? at : time));
+  return { ...alert, since, goneSince };
 }
 
 function keyOf({ rule, subject }: Pick<Condition, 'rule' | 'subject'>): string {

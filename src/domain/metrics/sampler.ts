@@ -81,7 +81,8 @@ export class MetricsSampler {
     try {
       const [apps, units, usage] = [await store.apps(), await store.allUnits(), await provisioner.usage()];
       const atMs = now().getTime();
-      const sinceMs = this.#lastMs === null ? null : Math.max(1, atMs - this.#lastMs);
+      // Where the clock was set back meanwhile, how long that was is not known.
+      const sinceMs = this.#lastMs === null || atMs <= this.#lastMs ? null : atMs - this.#lastMs;
       const logLines = journal.takeLineCounts();
       const byApp = Map.groupBy(units, ({ app }) => app);
       const created = new Map(apps.filter(({ removing }) => !removing).map(({ name, createdAt }) => [name, createdAt]));

@@ -8,7 +8,7 @@ export interface WebhookReader {
   delivery(id: string): Promise<Delivery | null>;
   /** Newest first. */
   deliveries(webhook: string, limit: number): Promise<Delivery[]>;
-  /** Those that wait and whose time has come, one of each webhook at most: its oldest. */
+  /** Those that wait and whose time has come, or that were made after now and never tried, one of each webhook at most: its oldest. */
   dueDeliveries(now: string): Promise<Delivery[]>;
   /** When the next one that waits is due; null: none waits. */
   nextDeliveryAt(): Promise<string | null>;

@@ -41,7 +41,10 @@ export function webhookReader({ db, sealer }: Scope): WebhookReader {
     async dueDeliveries(now) {
       const firsts = waiting
         .select((of) => of.fn.min('seq').as('seq'))
-        .where('next_attempt_at', '<=', now)
+        // Those that a clock has written that was ahead, too.
+        .where((row) =>
+          row.or([row('next_attempt_at', '<=', now), row.and([row('created_at', '>', now), row('attempts', '=', 0)])]),
+        )
         .groupBy('webhook');
       const due = db.selectFrom('webhook_deliveries').selectAll().where('seq', 'in', firsts);
       return (await due.orderBy('next_attempt_at').orderBy('seq').execute()).map(fromDeliveryRow);
