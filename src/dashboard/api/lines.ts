@@ -19,14 +19,14 @@ export async function* ndjson(response: Response): AsyncGenerator<unknown> {
   for await (const line of lines(response)) if (line.trim() !== '') yield JSON.parse(line);
 }
 
-interface ServerEvent {
+export interface ServerEvent {
   readonly id: string;
   readonly data: string;
 }
 
 /**
- * Server-Sent Events, all that came together at once. EventSource cannot send the header by which the server knows this page, and says
- * nothing about why it was refused.
+ * Server-Sent Events, all that came together at once; none where the server only says that it is there. EventSource cannot send the
+ * header by which the server knows this page, and says nothing about why it was refused.
  */
 export async function* eventBatches(response: Response): AsyncGenerator<readonly ServerEvent[]> {
   if (response.body === null) return;
@@ -36,7 +36,7 @@ export async function* eventBatches(response: Response): AsyncGenerator<readonly
   )) {
     const { events, rest: left } = readEvents(rest + text);
     rest = left;
-    if (events.length > 0) yield events;
+    yield events;
   }
 }
 

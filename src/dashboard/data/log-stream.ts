@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { ask, call } from '../api/call.ts';
 import { comebacks } from '../api/connection.ts';
-import { eventBatches } from '../api/lines.ts';
+import { eventBatches, type ServerEvent } from '../api/lines.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { LogBuffer } from './log-buffer.ts';
 import { StreamSlot } from './streams.ts';
@@ -14,6 +14,8 @@ export type LogFilter = Readonly<
 const FIRST_LINES = 1_000;
 const OLDER_LINES = 1_000;
 const BEGIN_MS = 30_000;
+/** The server says every 15 seconds that it is there: a connection of which nothing is heard is gone, whatever the browser knows. */
+const SILENT_MS = 45_000;
 /** Where too many pages follow something for all to have it streamed. */
 const ASK_AGAIN_MS = 1_000;
 const FIRST_WAIT_MS = 500;
@@ -196,20 +198,36 @@ export class LogStream {
     const after = this.buffer.lastCursor;
     // After a cut everything since the last entry is asked for, however much that is.
     const query = { ...this.#filter, follow: 1, ...(after === '' ? { lines: FIRST_LINES } : { lines: 0, after }) };
-    const begins = new AbortController();
-    const late = setTimeout(() => begins.abort(new DOMException('It does not begin.', 'TimeoutError')), BEGIN_MS);
-    const input = { params: { app: this.#app }, query, signal: AbortSignal.any([stop, begins.signal]) };
-    const response = await ask('GET /apps/{app}/log', input, 'text/event-stream, application/json').finally(() =>
-      clearTimeout(late),
-    );
-    this.state.value = 'live';
-    this.#wait = FIRST_WAIT_MS;
-    for await (const events of eventBatches(response)) {
-      if (stop.aborted) return;
-      if (this.isPaused && !this.buffer.hasRoom(events.length)) return this.#fallBehind();
-      this.buffer.append(events.map(({ data }) => data));
-      this.#changed();
+    const silent = new AbortController();
+    const within = (ms: number) => setTimeout(() => silent.abort(new DOMException('Too late.', 'TimeoutError')), ms);
+    let late = within(BEGIN_MS);
+    const input = { params: { app: this.#app }, query, signal: AbortSignal.any([stop, silent.signal]) };
+    try {
+      const response = await ask('GET /apps/{app}/log', input, 'text/event-stream, application/json');
+      this.state.value = 'live';
+      this.#wait = FIRST_WAIT_MS;
+      clearTimeout(late);
+      late = within(SILENT_MS);
+      for await (const events of eventBatches(response)) {
+        clearTimeout(late);
+        late = within(SILENT_MS);
+        if (stop.aborted) return;
+        if (events.length > 0 && !this.#take(events)) return;
+      }
+    } finally {
+      clearTimeout(late);
     }
+  }
+
+  /** False: there is no room for them. */
+  #take(events: readonly ServerEvent[]): boolean {
+    if (this.isPaused && !this.buffer.hasRoom(events.length)) {
+      this.#fallBehind();
+      return false;
+    }
+    this.buffer.append(events.map(({ data }) => data));
+    this.#changed();
+    return true;
   }
 
   async #readPast(stop: AbortSignal): Promise<void> {
