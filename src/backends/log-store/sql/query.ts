@@ -81,8 +81,8 @@ class Walk {
   #isSafe = false;
   /** The thread had too little memory. */
   #isLarge = false;
-  /** A turn of the thread was not enough: what is behind it is not asked for before. */
-  #isSlow = false;
+  /** A turn of the thread may not be enough: then what is behind it would be asked for in vain. */
+  #isSlow: boolean;
 
   constructor({ scope, threads, filter, finder, forMs }: WalkOptions) {
     const { lines, mostBytes = Infinity, afterSeq = 0, beforeSeq = Number.MAX_SAFE_INTEGER } = filter;
@@ -96,6 +96,7 @@ class Walk {
     this.#before = beforeSeq;
     this.#lines = lines === 0 ? Infinity : lines;
     this.#bytes = mostBytes;
+    this.#isSlow = filter.pattern !== undefined;
     this.#here = filter.pattern !== undefined ? 0 : finder === null ? Infinity : TEXT_HERE_BYTES;
   }
 
@@ -203,6 +204,7 @@ class Walk {
       const row = looked.rows[at];
       if (row !== undefined) this.#pass(row);
     }
+    this.#isSlow = false;
     return !looked.isChanged;
   }
 
