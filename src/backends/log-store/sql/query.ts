@@ -106,18 +106,18 @@ class Walk {
     const wanted = rows.filter((row) => this.#selection.mayHave(streamsOf(row), row.filter));
     for (const { filter } of rows) if (filter !== undefined) letGoAlone(filter);
     const ahead: Looked[] = [];
+    const left = [...groups(wanted, this.#lines)];
     try {
-      for (const group of groups(wanted, this.#lines)) {
-        ahead.push(await this.#look(group));
-        while (ahead.length > (this.#here > 0 || this.#isSlow ? 0 : AHEAD)) {
+      while (left.length > 0 || ahead.length > 0) {
+        const next = left.shift();
+        if (next !== undefined) ahead.push(await this.#look(next));
+        while (ahead.length > (left.length === 0 || this.#here > 0 || this.#isSlow ? 0 : AHEAD)) {
           // What is there now is asked for anew.
           if (!(await this.#take(ahead.shift()))) return !this.#isEnough();
+          // All was looked at, however late it is.
+          if (left.length + ahead.length === 0 && rows.length < PAGE) return false;
           if (this.#isEnough()) return false;
         }
-      }
-      while (ahead.length > 0) {
-        if (!(await this.#take(ahead.shift()))) return !this.#isEnough();
-        if (this.#isEnough()) return false;
       }
     } catch (error) {
       return this.#goOnAfter(error);
