@@ -61,8 +61,7 @@ async function startServer(): Promise<RunningServer> {
 
 async function startNow(): Promise<RunningServer> {
   const { loadConfig } = await import('./config/load.ts');
-  const config = await loadConfig(process.env);
-  await checkGit();
+  const [config] = await Promise.all([loadConfig(process.env), checkGit()]);
   const { startDaemon } = await import('./daemon.ts');
   try {
     const daemon = await startDaemon(config, { version });

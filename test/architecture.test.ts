@@ -294,7 +294,7 @@ describe('what is loaded at the start', () => {
       'src/backends/service-endpoint/http/http-endpoint.ts',
       'src/backends/service-endpoint/osb/osb-endpoint.ts',
     ];
-    const starts = ['src/daemon.ts', 'src/edge/start.ts', 'src/keeper/run.ts'];
+    const starts = ['src/daemon.ts', 'src/daemon/serve.ts', 'src/edge/start.ts', 'src/keeper/run.ts'];
     const links = new Map(program.map((file) => [file.name, new Set(importsAtOnce(file))]));
     for (const start of starts) {
       const loaded = [...reachable(start, links)];

@@ -31,7 +31,7 @@ import { backupSetOf, endUpgrade } from '../lib/backup-sets.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { IsolationUnavailable, probeSandbox } from '../sandbox/probe.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxLevel } from '../sandbox/sandbox.ts';
 import { openProjectQuotas } from '../lib/project-quotas.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
@@ -54,7 +54,7 @@ import { createProcessProvisioner } from './provisioner/process/process-provisio
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { edgePrecedence } from './router/edge/edge-precedence.ts';
 import type { KeeperWaiter } from './router/edge/keeper-waiter.ts';
-import { edgeUser } from './router/edge/edge-user.ts';
+import { userBeside, userOfEdge } from './router/edge/edge-user.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { openNoEdge } from './router/edge/no-edge.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
@@ -116,6 +116,8 @@ interface BackendOptions {
   readonly keeper: KeeperWaiter;
   /** Directory of the program, with `edge/main.js` and `../platforms`. */
   readonly programDir: string;
+  /** Called once the state can be read: what follows mostly waits for other processes. */
+  readonly onReading: () => void;
 }
 
 /** Closed with all others. */
@@ -142,9 +144,11 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   // A program that cannot read the state, being older or without its database, leaves alone what runs and serves: so this is first.
   const reading = openStores(config, logger, keep);
   const known = Promise.all([user, reading]);
-  const opened = known.then(([edgeUser]) => keep(openSandbox(config, home('sandbox'), edgeUser)));
+  reading.then(options.onReading, () => undefined);
+  const level = Promise.withResolvers<SandboxLevel>();
+  const opened = known.then(([edgeUser]) => keep(openSandbox(config, home('sandbox'), edgeUser, level.resolve)));
   // Whoever needs it hears of it.
-  opened.catch(() => undefined);
+  opened.catch(() => level.resolve('plain'));
 
   const clusters = reading.then(() => openClusters(config, logger, keep));
   clusters.catch(() => undefined);
@@ -183,7 +187,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     gitHost: await keep(reposOf(config, options)),
   });
 
-  const routing = known.then(([edgeUser]) => openRouter(config, options, { opened, user: edgeUser, closers }));
+  const routing = known.then(([edgeUser]) =>
+    openRouter(config, options, { opened, level: level.promise, user: edgeUser, closers }),
+  );
   const opening = [reading, openEngine(), routing, openGitHost(), clusters] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
@@ -199,26 +205,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   }
 }
 
-async function userOfEdge({ home, isolation }: Config, logger: Logger): Promise<number | null> {
-  const { uid, why } = await edgeUser({ home, execPath: process.execPath, isolation });
-  if (uid === null) logger.info({ why }, 'the edge has no user of its own');
-  return uid;
-}
-
-/** Where units share the network of the machine and have no users of their own, who listens at which port is found by open files, which only root sees. */
-async function userBeside(opened: Promise<Sandbox>, user: number | null, logger: Logger): Promise<number | null> {
-  if (user === null) return null;
-  const isSeen = await opened.then(
-    ({ networks, users }) => networks || users !== null,
-    () => false,
-  );
-  if (isSeen) logger.info({ uid: user }, 'the edge has a user of its own');
-  else logger.info({ why: 'units share network and user of the machine' }, 'the edge has no user of its own');
-  return isSeen ? user : null;
-}
-
 interface RouterParts {
   readonly opened: Promise<Sandbox>;
+  readonly level: Promise<SandboxLevel>;
   readonly user: number | null;
   readonly closers: Backends['close'][];
 }
@@ -226,18 +215,20 @@ interface RouterParts {
 async function openRouter(
   config: Config,
   { logger, allowLoopback, programDir, keeper }: BackendOptions,
-  { opened, user: wanted, closers }: RouterParts,
+  { opened, level, user: wanted, closers }: RouterParts,
 ): Promise<Pick<Backends, 'router' | 'edgeUser'>> {
   const places = { stateDir: path.join(config.home, 'edge'), runDir: path.join(config.home, 'run') };
   const settings = edgeSettings(config, allowLoopback);
   if (!config.ownEdge) return { router: await openNoEdge({ ...places, ...settings }), edgeUser: null };
-  const user = await userBeside(opened, wanted, logger);
+  const user = userBeside(level, wanted, logger);
   const precedence = edgePrecedence(opened, logger);
   const router = await createEdgeRouter({
     ...{ ...places, ...settings, user, programDir, logger },
     platform: { hosts: [apiDomain(config)], socket: path.join(places.runDir, EDGE_DOOR) },
     onServing: precedence.onServing,
   });
+  // Opened beside the sandbox, it is closed before it, and nobody stands in for a control that has none yet.
+  await opened.catch(() => undefined);
   const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
   if (router.keeperCommand !== null && !(await keeper.wait(router.keeperCommand)))
     logger.warn({}, 'xargs is missing: while this server is away, nobody starts units again that die');
@@ -247,7 +238,7 @@ async function openRouter(
     await router.stop();
     await precedence.clear();
   });
-  return { router, edgeUser: user };
+  return { router, edgeUser: await user };
 }
 
 type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
@@ -356,9 +347,14 @@ function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => S
     url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };
 }
 
-async function openSandbox(config: Config, stateDir: string, user: number | null): Promise<Sandbox> {
+async function openSandbox(
+  config: Config,
+  stateDir: string,
+  edgeUser: number | null,
+  onLevel: (level: SandboxLevel) => void,
+): Promise<Sandbox> {
   const { home, isolation: level, network: mode, networkAllow: allowed } = config;
-  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed, edgeUser: user } });
+  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed, edgeUser }, onLevel });
   if (sandbox.level !== 'plain' || config.registration !== 'open') return sandbox;
   await sandbox.close();
   throw new IsolationUnavailable(

@@ -1,4 +1,4 @@
-/** Wires the domain: which part gets which backend and which other part. What is done when is in daemon.ts. */
+/** Wires the domain: which part gets which backend and which other part. What is done when is in serve.ts. */
 import type { Backends } from '../backends/registry.ts';
 import type { Config } from '../config/config.ts';
 import { createAppTokens } from '../domain/app-tokens/app-tokens.ts';

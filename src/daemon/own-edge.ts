@@ -8,10 +8,11 @@ import type { EdgeProcessOptions } from '../backends/router/edge/edge-options.ts
 import { leadToOwnPlaces } from '../backends/router/edge/edge-places.ts';
 import {
   commandOf,
+  copyProgram,
   type EdgeProgram,
   endEdge,
   prepareDirectories,
-  prepareProgram,
+  programOf,
   removeOtherPrograms,
 } from '../backends/router/edge/edge-process.ts';
 import { edgeUser } from '../backends/router/edge/edge-user.ts';
@@ -155,7 +156,7 @@ async function prepared(config: Config, asked: OwnEdgeOptions, runDir: string): 
   const doors = { ...doorsOf(options, { port: listen.port, tlsPort: options.tls?.port ?? 0 }) };
   const sockets = handedSockets(process.env, doors.tls === null ? 1 : 2);
   const env = { [EDGE_TOKEN]: token, ...trust() };
-  return { process: options, program: await prepareProgram(options), doors, env, sockets };
+  return { process: options, program: programOf(options, await copyProgram(options)), doors, env, sockets };
 }
 
 function withPorts(doors: Prepared['doors'], { port, tlsPort }: BoundPorts): void {

@@ -31,6 +31,8 @@ interface ProbeOptions {
   readonly network?: NetworkChoice;
   /** What another process of this home has found since the machine was started is taken as it is: trials take their time. */
   readonly asBefore?: boolean;
+  /** Called once the level is settled, before networks and root file systems are tried. */
+  readonly onLevel?: (level: SandboxLevel) => void;
   /** User ids for tenants; default: chosen from those this machine leaves free. */
   readonly uidRange?: UidRange;
 }
@@ -64,6 +66,7 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
       typeof isolation === 'string' ? isolation : attempt(isolation, options, cgroups);
     const problem = known === null || typeof isolation === 'string' ? await trial() : null;
     if (typeof isolation !== 'string' && problem === null) {
+      options.onLevel?.(level);
       // At once, for both mostly wait for the kernel.
       const rest = [
         known === null ? attemptRoot(isolation, options, cgroups) : Promise.resolve(known.noRoots),

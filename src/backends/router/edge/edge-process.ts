@@ -63,18 +63,29 @@ export interface EdgeProgram {
   readonly keeperEntry: string;
 }
 
+/** The copy that an edge runs from. */
+interface CopiedProgram {
+  readonly hash: string;
+  readonly directory: string;
+}
+
 /** Copies the program into the edge's own directory, so that it can start processes of the same build for as long as it runs. */
-export async function prepareProgram(options: EdgeProcessOptions): Promise<EdgeProgram> {
+export async function copyProgram(
+  options: Pick<EdgeProcessOptions, 'stateDir' | 'programDir' | 'keeper'>,
+): Promise<CopiedProgram> {
   const entries = [ENTRY, ...(options.keeper === undefined ? [] : [KEEPER_ENTRY])];
   const program = await readProgram(
     options.programDir,
     entries.map((entry) => join(options.programDir, ...entry)),
   );
-  const hash = createHash('sha256').update(program.hash).update(execPathOf(options)).update(process.version);
+  return { hash: program.hash, directory: await keepProgram(program, programsOf(options)) };
+}
+
+export function programOf(options: EdgeProcessOptions, copied: CopiedProgram): EdgeProgram {
+  const hash = createHash('sha256').update(copied.hash).update(execPathOf(options)).update(process.version);
   hash.update(JSON.stringify(behaviourOf(options)));
-  const kept = await keepProgram(program, programsOf(options));
-  const fingerprint = hash.digest('hex').slice(0, 24);
-  return { fingerprint, entry: join(kept, ...ENTRY), keeperEntry: join(kept, ...KEEPER_ENTRY) };
+  const [entry, keeperEntry] = [join(copied.directory, ...ENTRY), join(copied.directory, ...KEEPER_ENTRY)];
+  return { fingerprint: hash.digest('hex').slice(0, 24), entry, keeperEntry };
 }
 
 /** Removes the programs of edges that have ended: those that finish their connections may still load what they need for them. */
@@ -301,8 +312,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function programsOf(options: EdgeProcessOptions): string {
-  return join(options.stateDir, 'programs');
+function programsOf({ stateDir }: Pick<EdgeProcessOptions, 'stateDir'>): string {
+  return join(stateDir, 'programs');
 }
 
 function execPathOf(options: EdgeProcessOptions): string {

@@ -2,6 +2,7 @@
  * The router of the platform's own edge: finds or starts the edge process, hands it tables, starts it again when it
  * dies. Knows nothing of how requests are forwarded (src/edge) and nothing of apps.
  */
+import { mkdir } from 'node:fs/promises';
 import type {
   AccessEntry,
   AppTraffic,
@@ -18,13 +19,14 @@ import type { EdgeConnection } from './edge-connection.ts';
 import { type BoundPorts, portsOf } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
+  copyProgram,
   type EdgeProgram,
   edgeFromFile,
   endEdge,
   ifEdge,
   keeperCommandOf,
   prepareDirectories,
-  prepareProgram,
+  programOf,
 } from './edge-process.ts';
 import { type Connected, EdgeStarts, graceMsOf } from './edge-starts.ts';
 import { EdgeWatch } from './edge-watch.ts';
@@ -41,12 +43,24 @@ const STEADY_MS = 60_000;
  * Adopts the edge that runs for these directories if it is the same program with the same options on the same address,
  * replaces it if it is another, starts one if there is none. Throws `config.invalid` when the address cannot be had.
  */
-export async function createEdgeRouter(options: EdgeRouterOptions): Promise<AdoptingRouter> {
-  await prepareDirectories(options);
-  const router = new EdgeRouter(options, await prepareProgram(options));
+export async function createEdgeRouter({ user, ...given }: UserLater): Promise<AdoptingRouter> {
+  await mkdir(given.stateDir, { recursive: true, mode: 0o700 });
+  const settle = async (): Promise<EdgeRouterOptions> => {
+    const options = { ...given, user: (await user) ?? null };
+    await prepareDirectories(options);
+    return options;
+  };
+  // The copy is the same whose it is.
+  const both = [settle(), copyProgram(given)] as const;
+  await Promise.allSettled(both);
+  const [options, copied] = await Promise.all(both);
+  const router = new EdgeRouter(options, programOf(options, copied));
   await router.start();
   return router;
 }
+
+/** Whose the edge is may be settled meanwhile. */
+type UserLater = Omit<EdgeRouterOptions, 'user'> & { readonly user?: Promise<number | null> | number | null };
 
 export interface AdoptingRouter extends Router {
   /** The edge ran before this router was made. */

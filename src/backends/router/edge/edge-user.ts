@@ -8,7 +8,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../lib/find-program.ts';
+import type { Logger } from '../../../lib/logger.ts';
 import { isInUserMap } from '../../../lib/user-map.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { apart, closedAbove } from './edge-view.ts';
 
 const run = promisify(execFile);
@@ -46,6 +48,28 @@ export async function edgeUser({ home, execPath, isolation }: Surroundings): Pro
   if (range === undefined) return stays('too few users are mapped here');
   const number = createHash('sha256').update(home).digest().readUInt32BE(0);
   return { uid: range.from + (number % range.count), why: '' };
+}
+
+export async function userOfEdge(
+  { home, isolation }: Omit<Surroundings, 'execPath'>,
+  logger: Logger,
+): Promise<number | null> {
+  const { uid, why } = await edgeUser({ home, execPath: process.execPath, isolation });
+  if (uid === null) logger.info({ why }, 'the edge has no user of its own');
+  return uid;
+}
+
+/** Where units are the user of the server, who listens at which port is found by open files, which only root sees. */
+export async function userBeside(
+  level: Promise<SandboxLevel>,
+  user: number | null,
+  logger: Logger,
+): Promise<number | null> {
+  if (user === null) return null;
+  const isSeen = (await level) !== 'plain';
+  if (isSeen) logger.info({ uid: user }, 'the edge has a user of its own');
+  else logger.info({ why: 'units share network and user of the machine' }, 'the edge has no user of its own');
+  return isSeen ? user : null;
 }
 
 /** Null where that user comes to what the edge goes by, or can be shown it. */
