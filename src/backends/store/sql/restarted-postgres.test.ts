@@ -49,6 +49,7 @@ class Way {
   #take(socket: Socket): void {
     if (this.refusals > 0) {
       this.refusals -= 1;
+      socket.on('error', () => {});
       return void socket.resetAndDestroy();
     }
     const beyond = connect(Number(this.#beyond.port || 5432), this.#beyond.hostname);
