@@ -47,7 +47,7 @@ export class AlertWatch {
   }
 
   start(): void {
-    this.#stop ??= repeatedly(EVERY_MS, () => this.look());
+    this.#stop ??= repeatedly(EVERY_MS, (signal) => this.look(signal));
   }
 
   async close(): Promise<void> {
@@ -55,7 +55,7 @@ export class AlertWatch {
   }
 
   /** Never rejects: what cannot be had now is looked at the next time. */
-  async look(): Promise<void> {
+  async look(signal?: AbortSignal): Promise<void> {
     const { store, sampler, probe, logger, now, wake } = this.#deps;
     try {
       const at = now();
@@ -69,7 +69,7 @@ export class AlertWatch {
         });
         if (toNotify.length > 0) wake();
       }
-      await this.#sendLetters(alerts, settings.mail);
+      await this.#sendLetters(alerts, settings.mail, signal);
     } catch (error) {
       logger.warn({ err: error }, 'the conditions of alerts could not be looked at');
     }
@@ -95,7 +95,7 @@ export class AlertWatch {
   }
 
   /** What is not taken now is tried again with the next look, for a day; who has a letter gets it once, whoever of the others does not. */
-  async #sendLetters(alerts: readonly Alert[], addresses: readonly string[]): Promise<void> {
+  async #sendLetters(alerts: readonly Alert[], addresses: readonly string[], signal?: AbortSignal): Promise<void> {
     const { store, now } = this.#deps;
     const due = alerts.filter(({ isMailDue }) => isMailDue);
     const keys = new Set(due.map(keyOf));
@@ -103,7 +103,12 @@ export class AlertWatch {
     for (const alert of due) {
       const mailed = this.#mailed.get(keyOf(alert)) ?? new Set();
       this.#mailed.set(keyOf(alert), mailed);
-      const isAnswered = await this.#mail(alert, addresses, mailed);
+      const isAnswered = await this.#mail(
+        alert,
+        addresses.filter((to) => !mailed.has(to)),
+        mailed,
+        signal,
+      );
       const isLate = now().getTime() - Date.parse(alert.resolvedAt || alert.firedAt) > TRIED_FOR_MS;
       if (isLate || addresses.every((to) => mailed.has(to))) {
         await store.transact(async (tx) => {
@@ -118,11 +123,11 @@ export class AlertWatch {
   }
 
   /** False: the mail server does not answer, and would take as long for every further letter. */
-  async #mail(alert: Alert, addresses: readonly string[], mailed: Set<string>): Promise<boolean> {
+  async #mail(alert: Alert, addresses: readonly string[], mailed: Set<string>, signal?: AbortSignal): Promise<boolean> {
     const { mailer, logger } = this.#deps;
-    for (const to of addresses.filter((one) => !mailed.has(one))) {
+    for (const to of addresses) {
       try {
-        await mailer.send({ to, ...letterOf(alert) });
+        await mailer.send({ to, ...letterOf(alert) }, signal);
         mailed.add(to);
       } catch (error) {
         logger.warn({ err: error, rule: alert.rule, to }, 'a letter about an alert could not be sent');

@@ -26,6 +26,11 @@ export interface RunningWriter extends Pick<DiskWriter, 'app' | 'what'> {
   endedMs(): number | null;
 }
 
+/** What was in the shared directories; null: not known yet, or never. */
+interface Before {
+  room: Room | null;
+}
+
 const HINT = 'Ask the operator to make room (tancho server disk shows who holds what), then try again.';
 /** Until it is known what was there before: on a slow disk, where there is much of it. */
 const BEFORE_MS = 60_000;
@@ -71,22 +76,26 @@ export class DiskWriters {
   }
 
   /** Counted beside the work. */
-  #before({ shared = [] }: DiskWriter, over: AbortSignal): Promise<Room> {
-    const before = withDeadline(BEFORE_MS, over, async (signal) => ({
-      bytes: sumOf(shared, await this.#survey.directories(shared, 'bytes', signal)),
-      files: sumOf(shared, await this.#survey.directories(shared, 'files', signal)),
-    }));
-    // Whoever asks hears of it.
-    before.catch(() => undefined);
+  #before({ shared = [] }: DiskWriter, over: AbortSignal): Before {
+    const before: Before = { room: null };
+    const counting = withDeadline(BEFORE_MS, over, async (signal) => {
+      before.room = {
+        bytes: sumOf(shared, await this.#survey.directories(shared, 'bytes', signal)),
+        files: sumOf(shared, await this.#survey.directories(shared, 'files', signal)),
+      };
+    });
+    counting.catch(() => undefined);
     return before;
   }
 
-  async #written(writer: DiskWriter, before: Promise<Room>, kind: RoomKind, signal: AbortSignal): Promise<number> {
+  async #written(writer: DiskWriter, before: Before, kind: RoomKind, signal: AbortSignal): Promise<number> {
     const { shared = [] } = writer;
     const { own, linked = [] } = await writer.directories();
     // In this order: a file counts where it is seen first.
     const sizes = await this.#survey.directories([...shared, ...linked, ...own], kind, signal);
-    return Math.max(0, sumOf(shared, sizes) - (await before)[kind]) + sumOf(own, sizes);
+    // Not known yet, or never: then only what is its own for sure.
+    const grown = before.room === null ? 0 : Math.max(0, sumOf(shared, sizes) - before.room[kind]);
+    return grown + sumOf(own, sizes);
   }
 }
 

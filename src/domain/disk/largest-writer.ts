@@ -11,12 +11,12 @@ export interface LargestWriterDeps {
   readonly logger: Logger;
   /** Between two counts of what builds and commands have written; absent: 2,000. */
   readonly writersMs?: number;
-  /** How long one count may take; absent: 5,000. */
+  /** How long one count may take; absent: 10,000. */
   readonly writersCountMs?: number;
 }
 
 const EVERY_MS = 2_000;
-const COUNT_MS = 5_000;
+const COUNT_MS = 10_000;
 /** Most counts are done by then. */
 const WAIT_MS = 300;
 /** For what it has written to be removed. */
@@ -57,9 +57,10 @@ export class LargestWriter {
   /** Never rejects. */
   async #endLargest(running: readonly RunningWriter[], shortage: Shortage): Promise<void> {
     const { diskWriters, journal, writersMs = EVERY_MS } = this.#deps;
+    this.#isNone = false;
     const held = await Promise.all(running.map((one) => this.#writtenBy(one, shortage)));
     this.#nextAt = performance.now() + writersMs;
-    const most = Math.max(...held);
+    const most = mostOf(held, shortage);
     const writer = running[held.indexOf(most)];
     this.#isNone = !isMuch(most, shortage);
     // It may be over by now.
@@ -83,4 +84,10 @@ export class LargestWriter {
       over.abort();
     }
   }
+}
+
+/** Who has been counted comes first: of who has not, it is only known that there is much to count, and not whose it is. */
+function mostOf(held: readonly number[], shortage: Shortage): number {
+  const counted = Math.max(0, ...held.filter(Number.isFinite));
+  return isMuch(counted, shortage) ? counted : Math.max(...held);
 }

@@ -5,22 +5,18 @@
 import type { StoreWriter } from '../store.ts';
 import type { Rollout } from './rollout.ts';
 
-/**
- * At the commit of `rollout`: ends the counts of those before it. `failures`: what the router counts now. `isCountedFromHere`: its own
- * count begins now in any case, not only where one before it ends.
- */
-export async function countFromCommit(
-  tx: StoreWriter,
-  rollout: Rollout,
-  failures: number,
-  isCountedFromHere: boolean,
-): Promise<void> {
+/** In place of a count: the router did not say. */
+export const NOT_KNOWN = -1;
+
+/** At the commit of `rollout`: ends the counts of those before it. `failures`: what the router counts now. */
+export async function countFromCommit(tx: StoreWriter, rollout: Rollout, failures: number): Promise<void> {
   const others = (await tx.unfinishedRollouts()).filter(({ id, app }) => app === rollout.app && id !== rollout.id);
   const counting = others.filter(({ state, failedRequests }) => state !== 'starting' && failedRequests === null);
   for (const other of counting) {
     await tx.updateRollout(other.id, { failedRequests: since(other.failuresBefore, failures) });
   }
-  if (isCountedFromHere || counting.length > 0) await tx.updateRollout(rollout.id, { failuresBefore: failures });
+  if (rollout.failuresBefore === NOT_KNOWN || counting.length > 0)
+    await tx.updateRollout(rollout.id, { failuresBefore: failures });
 }
 
 /** At the end of `rollout`: how many failed requests are its own; those that have begun since count from here. */
@@ -39,5 +35,6 @@ export async function countAtEnd(tx: StoreWriter, rollout: Rollout, failures: nu
 
 /** A router that counts less than before has begun anew. */
 function since(before: number, now: number): number {
+  if (before === NOT_KNOWN) return 0;
   return now >= before ? now - before : now;
 }

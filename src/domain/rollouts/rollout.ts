@@ -19,7 +19,7 @@ export interface Rollout {
   readonly cause: FailureCause | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
-  /** Failed requests of the app by the router's count, from where on they are this rollout's. */
+  /** Failed requests of the app by the router's count, from where on they are this rollout's; NOT_KNOWN (failed-requests.ts) until the router says. */
   readonly failuresBefore: number;
   /** How many are this rollout's: those until it was done, or the next one was committed; null until then. */
   readonly failedRequests: number | null;

@@ -19,7 +19,7 @@ import { servingUnits, type Unit } from '../units/unit.ts';
 import type { Router } from '../routes/router.ts';
 import type { Rollout } from './rollout.ts';
 import { Failure, type FailureCause } from '../failure.ts';
-import { countAtEnd, countFromCommit } from './failed-requests.ts';
+import { countAtEnd, countFromCommit, NOT_KNOWN } from './failed-requests.ts';
 import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
 import type { Routes } from '../routes/routes.ts';
 import { makeWay } from './one-writer.ts';
@@ -87,15 +87,15 @@ export class Rollouts {
     await this.#demandRoom(this.#deps.store, numbered);
     const plan = { ...numbered, release: await publishedFor(this.#deps, numbered) };
     await this.#commandsBefore(plan);
-    const failuresBefore = await this.#knownFailures(plan.app.name);
-    const { rollout, units, staying } = await this.#begin(plan, failuresBefore ?? 0);
+    const failuresBefore = (await this.#knownFailures(plan.app.name)) ?? NOT_KNOWN;
+    const { rollout, units, staying } = await this.#begin(plan, failuresBefore);
     const gone: Unit[] = [];
     try {
       const serving = servingUnits(plan.app, await this.#deps.store.units(plan.app.name));
       const leaving = serving.filter(({ process }) => !staying.has(process));
       gone.push(...(await makeWay(this.#deps, { plan, units, leaving })));
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
-      await this.#commit(rollout, withoutTasks(plan, tasks), failuresBefore === null);
+      await this.#commit(rollout, withoutTasks(plan, tasks));
     } catch (error) {
       // The answer to a commit may be lost on its way. Where that cannot be read now, it is left to whoever has the app next.
       const isCommitted = await this.#isCommitted(rollout).catch(() => null);
@@ -220,8 +220,7 @@ export class Rollouts {
     });
   }
 
-  /** `isCountedFromHere`: the router did not say at the beginning how many requests had failed. */
-  async #commit(rollout: Rollout, plan: NumberedPlan, isCountedFromHere: boolean): Promise<void> {
+  async #commit(rollout: Rollout, plan: NumberedPlan): Promise<void> {
     if (plan.signal.aborted) throw new Failure('cancelled', 'The change was cancelled.');
     const failures = await this.#knownFailures(rollout.app);
     await this.#deps.store.transact(async (tx) => {
@@ -251,7 +250,7 @@ export class Rollouts {
         ...powerOf(plan),
       });
       await tx.updateRollout(rollout.id, { state: 'routing' });
-      if (failures !== null) await countFromCommit(tx, rollout, failures, isCountedFromHere);
+      if (failures !== null) await countFromCommit(tx, rollout, failures);
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
   }

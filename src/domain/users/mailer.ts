@@ -13,7 +13,7 @@ export interface Mailer {
   readonly description: string;
   /**
    * Resolves when somebody else has taken the letter in charge. Never tried twice by itself: who calls may do it again.
-   * Throws PlatformError `unavailable`, and after half a minute `timeout`; nothing of the text is in the message.
+   * Throws PlatformError `unavailable`, and after a minute at most `timeout`, as when the signal fires; nothing of the text is in the message.
    */
-  send(mail: Mail): Promise<void>;
+  send(mail: Mail, signal?: AbortSignal): Promise<void>;
 }

@@ -100,12 +100,14 @@ function written(job: BackupJob, reader: StateReader, signal: AbortSignal): Prom
     let manifest: BackupManifest | null = null;
     let [problem, failure]: [string, unknown] = ['', null];
     const send = (message: unknown): void => void child.stdin.write(`${JSON.stringify(message)}\n`);
-    const answer = async (said: Said): Promise<void> => {
+    const answer = async (line: string): Promise<void> => {
+      // Half a line where it was killed.
+      const said = JSON.parse(line) as Said;
       if ('manifest' in said) manifest = said.manifest;
       else send(await reader[said.asks](said.copy));
     };
     createInterface({ input: child.stdout }).on('line', (line) => {
-      answer(JSON.parse(line) as Said).catch((error: unknown) => {
+      answer(line).catch((error: unknown) => {
         failure = error;
         child.stdin.end();
       });

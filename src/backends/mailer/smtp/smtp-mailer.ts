@@ -21,8 +21,8 @@ export interface SmtpOptions {
   readonly authorities?: string;
 }
 
-/** For the whole letter: a server may look into it at the end before it takes it, and one that is given up then may have it all the same. */
-const TIMEOUT_MS = 120_000;
+/** For the whole letter: a server may look into it at the end before it takes it, and one that is given up then may have it all the same. Less than clients wait for an answer. */
+const TIMEOUT_MS = 55_000;
 /** Until the server has said that it is there. */
 const GREETING_MS = 30_000;
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 25, 'smtps:': 465 };
@@ -53,7 +53,9 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
     const { createTransport } = await import('nodemailer');
     const transport = createTransport(server);
     const late = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('The mail server took too long.')), { once: true });
+      const end = (): void => reject(new Error('The mail server took too long.'));
+      if (signal.aborted) end();
+      else signal.addEventListener('abort', end, { once: true });
     });
     try {
       // The signal ends the connection, so that nothing is taken any more that is said not to be sent.
@@ -66,8 +68,9 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
 
   return {
     description: `the mail server ${url.hostname}:${port}`,
-    async send(mail) {
-      const signal = AbortSignal.timeout(timeoutMs);
+    async send(mail, unwanted) {
+      const late = AbortSignal.timeout(timeoutMs);
+      const signal = unwanted === undefined ? late : AbortSignal.any([late, unwanted]);
       try {
         await deliver(mail, signal);
       } catch (error) {

@@ -100,6 +100,15 @@ it('a unit that control had not routed to is not, beside those that it had', asy
   expect(served()).toEqual([['b'], []]);
 });
 
+it('a unit of the rollout that control had routed to is, as soon as another one of it has died', async () => {
+  const blog = { ...BLOG, rollout: 'r1' };
+  table = { version: 8, routes: [{ ...route('blog'), targets: [target('a')] }, route('shop')] };
+  await kept.place({ ...BLOG, rollout: 'r2' }, target('new'));
+  await kept.place(blog, target('b'));
+  await kept.withdraw(blog, 'a');
+  expect(served()).toEqual([['b'], []]);
+});
+
 it('a unit of another process than web is routed to at that one only', async () => {
   table = { version: 8, routes: [route('blog'), { ...route('blog'), process: 'admin', hosts: ['admin.blog.test'] }] };
   await kept.place({ app: 'blog', process: 'admin' }, target('a'));

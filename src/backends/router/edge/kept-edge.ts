@@ -19,6 +19,7 @@ const PATIENCE_MS = 15_000;
 interface Process {
   readonly app: string;
   readonly process: string;
+  readonly rollout?: string;
 }
 
 export class KeptEdge {
@@ -64,14 +65,17 @@ export class KeptEdge {
    * Requests for the unit reach it at this address from now on, and nowhere else, unless control had routed to other units only. An edge that is away
    * now is notified when it is back.
    */
-  async place({ app, process }: Process, target: Target): Promise<void> {
-    this.#places.set(target.unit, { app, process, unit: target.unit, target });
+  async place({ app, process, rollout }: Process, target: Target): Promise<void> {
+    this.#places.set(target.unit, {
+      ...{ app, process, target, unit: target.unit },
+      ...(rollout !== undefined && { rollout }),
+    });
     await this.#send();
   }
 
   /** No request is routed to the unit any more, until it has a place again. */
-  async withdraw({ app, process }: Process, unit: string): Promise<void> {
-    this.#places.set(unit, { app, process, unit, target: null });
+  async withdraw({ app, process, rollout }: Process, unit: string): Promise<void> {
+    this.#places.set(unit, { ...{ app, process, unit, target: null }, ...(rollout !== undefined && { rollout }) });
     await this.#send();
   }
 
@@ -95,7 +99,11 @@ export class KeptEdge {
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
     const places = [...this.#places.values()];
     const routes = table.routes.map((route) => {
-      const own = places.filter((place) => isAt(place, route) && this.#isChosen(route, place.unit));
+      const at = places.filter((place) => isAt(place, route));
+      const chosen = at.filter(({ unit }) => this.#isChosen(route, unit));
+      // Control was about to route to one of the same rollout, too.
+      const rollouts = new Set(chosen.flatMap(({ rollout }) => rollout ?? []));
+      const own = at.filter((place) => chosen.includes(place) || rollouts.has(place.rollout ?? ''));
       if (own.length === 0) return route;
       const others = route.targets.filter(({ unit }) => !this.#places.has(unit));
       const targets = [...others, ...own.flatMap(({ target }) => target ?? [])];

@@ -99,14 +99,20 @@ export class SearchThreads {
   async #run({ job, answer }: Waiting): Promise<void> {
     const idle = this.#idle.pop();
     if (idle === undefined) this.#count += 1;
-    if (job.isLarge) await idle?.terminate();
-    const worker = job.isLarge ? this.#begin(LARGE_HEAP_MB) : (idle ?? this.#begin(HEAP_MB));
-    const result = await askedOf(worker, job);
-    if (result instanceof Error || job.isLarge || this.#isClosed) {
-      await worker.terminate();
+    try {
+      if (job.isLarge) await idle?.terminate();
+      const worker = job.isLarge ? this.#begin(LARGE_HEAP_MB) : (idle ?? this.#begin(HEAP_MB));
+      const result = await askedOf(worker, job);
+      if (result instanceof Error || job.isLarge || this.#isClosed) {
+        await worker.terminate();
+        this.#count -= 1;
+      } else this.#idle.push(worker);
+      answer(result);
+    } catch (error) {
+      // There can be no thread: the machine has as many as it may.
       this.#count -= 1;
-    } else this.#idle.push(worker);
-    answer(result);
+      answer(error instanceof Error ? error : new Error(String(error)));
+    }
     this.#goOn();
   }
 
