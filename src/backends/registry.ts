@@ -147,8 +147,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   reading.then(options.onReading, () => undefined);
   const level = Promise.withResolvers<SandboxLevel>();
   const opened = known.then(([edgeUser]) => keep(openSandbox(config, home('sandbox'), edgeUser, level.resolve)));
-  // Whoever needs it hears of it.
-  opened.catch(() => level.resolve('plain'));
+  // Whoever needs it hears of it; where there is no level, an edge that serves is left alone.
+  opened.catch(level.reject);
+  level.promise.catch(() => undefined);
 
   const clusters = reading.then(() => openClusters(config, logger, keep));
   clusters.catch(() => undefined);
@@ -229,7 +230,7 @@ async function openRouter(
   });
   // Opened beside the sandbox, it is closed before it, and nobody stands in for a control that has none yet.
   await opened.catch(() => undefined);
-  const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
+  const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.hasServed);
   if (router.keeperCommand !== null && !(await keeper.wait(router.keeperCommand)))
     logger.warn({}, 'xargs is missing: while this server is away, nobody starts units again that die');
   closers.push(async (how) => {

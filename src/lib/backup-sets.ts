@@ -75,17 +75,19 @@ export async function endUpgrade(home: string): Promise<void> {
 export async function restoreBackupSet(home: string, set: BackupSet): Promise<void> {
   const replaced = join(backupsOf(home), 'replaced');
   const fresh = (name: string): string => join(home, `${name}.restored`);
-  // All that takes long, and may find the disk full, comes before anything is replaced.
+  const draft = `${replaced}.new`;
+  // All that takes long, and may find the disk full, comes before anything is replaced, and leaves nothing behind where it fails.
   try {
     for (const name of set.files) await snapshotDatabase(join(backupsOf(home), set.name, name), fresh(name));
-    await rm(replaced, { recursive: true, force: true });
-    await mkdir(replaced, { mode: 0o700 });
-    for (const name of set.files) await snapshotDatabase(join(home, name), join(replaced, name));
+    await rm(draft, { recursive: true, force: true });
+    await mkdir(draft, { mode: 0o700 });
+    for (const name of set.files) await snapshotDatabase(join(home, name), join(draft, name));
   } catch (error) {
-    for (const name of set.files) await rm(fresh(name), { force: true });
-    await rm(replaced, { recursive: true, force: true });
+    for (const path of [...set.files.map(fresh), draft]) await rm(path, { recursive: true, force: true });
     throw error;
   }
+  await rm(replaced, { recursive: true, force: true });
+  await rename(draft, replaced);
   for (const name of set.files) {
     // Their write-ahead logs would be taken for the restored one's; the copy above has what they held.
     for (const ending of ['-wal', '-shm']) await rm(join(home, `${name}${ending}`), { force: true });

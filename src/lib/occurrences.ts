@@ -1,4 +1,5 @@
 /** Where any of many texts occurs in another one: in one pass, however many they are. */
+import { lastStartOf, startsOf } from './starts-of.ts';
 
 export type Range = readonly [from: number, to: number];
 
@@ -60,9 +61,7 @@ export class Occurrences {
     }
     let most = MANY_RANGES;
     for (const one of this.#apart) {
-      for (let at = text.indexOf(one); at >= 0; at = text.indexOf(one, at + one.length)) {
-        found.push([at, at + one.length]);
-      }
+      for (const at of startsOf(text, one)) found.push([at, at + one.length]);
       if (found.length > most) {
         found = united(found);
         most = Math.max(MANY_RANGES, 2 * found.length);
@@ -81,7 +80,7 @@ export class Occurrences {
     }
     for (const one of this.#apart) {
       const head = before.slice(-(one.length - 1));
-      const at = one.length < 2 ? -1 : (head + after.slice(0, one.length - 1)).lastIndexOf(one, head.length - 1);
+      const at = one.length < 2 ? -1 : lastStartOf(head + after.slice(0, one.length - 1), one, head.length);
       if (at >= 0) end = Math.max(end, at + one.length - head.length);
     }
     return end;

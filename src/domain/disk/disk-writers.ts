@@ -6,7 +6,6 @@ import { withDeadline } from '../../lib/deadline.ts';
 import { Failure } from '../failure.ts';
 import type { RoomKind } from './count-schedule.ts';
 import type { DiskSurvey } from './disk-survey.ts';
-import type { Room } from './headroom.ts';
 
 export interface DiskWriter {
   readonly app: string;
@@ -26,10 +25,8 @@ export interface RunningWriter extends Pick<DiskWriter, 'app' | 'what'> {
   endedMs(): number | null;
 }
 
-/** What was in the shared directories; null: not known yet, or never. */
-interface Before {
-  room: Room | null;
-}
+/** What was in the shared directories; absent: not known yet, or never. */
+type Before = { -readonly [kind in RoomKind]?: number };
 
 const HINT = 'Ask the operator to make room (tancho server disk shows who holds what), then try again.';
 /** Until it is known what was there before: on a slow disk, where there is much of it. */
@@ -77,12 +74,10 @@ export class DiskWriters {
 
   /** Counted beside the work. */
   #before({ shared = [] }: DiskWriter, over: AbortSignal): Before {
-    const before: Before = { room: null };
+    const before: Before = {};
     const counting = withDeadline(BEFORE_MS, over, async (signal) => {
-      before.room = {
-        bytes: sumOf(shared, await this.#survey.directories(shared, 'bytes', signal)),
-        files: sumOf(shared, await this.#survey.directories(shared, 'files', signal)),
-      };
+      for (const kind of ['bytes', 'files'] as const)
+        before[kind] = sumOf(shared, await this.#survey.directories(shared, kind, signal));
     });
     counting.catch(() => undefined);
     return before;
@@ -93,8 +88,9 @@ export class DiskWriters {
     const { own, linked = [] } = await writer.directories();
     // In this order: a file counts where it is seen first.
     const sizes = await this.#survey.directories([...shared, ...linked, ...own], kind, signal);
-    // Not known yet, or never: then only what is its own for sure.
-    const grown = before.room === null ? 0 : Math.max(0, sumOf(shared, sizes) - before.room[kind]);
+    const known = before[kind];
+    if (known === undefined) throw new Error('It is not known what was there when it began.');
+    const grown = Math.max(0, sumOf(shared, sizes) - known);
     return grown + sumOf(own, sizes);
   }
 }

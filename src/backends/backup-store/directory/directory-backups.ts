@@ -86,6 +86,15 @@ function toBackup({ name, madeAt, version, files }: BackupManifest): Backup {
   return { name, madeAt, version, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
+/** Null: half a line, of one that was killed. */
+function whole(line: string): Said | null {
+  try {
+    return JSON.parse(line) as Said;
+  } catch {
+    return null;
+  }
+}
+
 function written(job: BackupJob, reader: StateReader, signal: AbortSignal): Promise<BackupManifest> {
   const program = fileURLToPath(new URL(`./write-main${extname(import.meta.url)}`, import.meta.url));
   return new Promise((resolve, reject) => {
@@ -101,8 +110,8 @@ function written(job: BackupJob, reader: StateReader, signal: AbortSignal): Prom
     let [problem, failure]: [string, unknown] = ['', null];
     const send = (message: unknown): void => void child.stdin.write(`${JSON.stringify(message)}\n`);
     const answer = async (line: string): Promise<void> => {
-      // Half a line where it was killed.
-      const said = JSON.parse(line) as Said;
+      const said = whole(line);
+      if (said === null) return;
       if ('manifest' in said) manifest = said.manifest;
       else send(await reader[said.asks](said.copy));
     };

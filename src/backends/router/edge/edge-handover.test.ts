@@ -175,6 +175,7 @@ describe('an edge', () => {
     await writeFile(join(programDir, 'lib/host-port.js'), '\n// changed\n', { flag: 'a' });
     const second = await world.start(options);
     expect(second.adopted).toBe(false);
+    expect([same.hasServed, second.hasServed]).toEqual([true, true]);
     expect(await world.pid(options)).not.toBe(pid);
     await until(() => !isRunning(pid), { what: 'the end of the first' });
     await second.close();

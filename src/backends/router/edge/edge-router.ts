@@ -65,6 +65,8 @@ type UserLater = Omit<EdgeRouterOptions, 'user'> & { readonly user?: Promise<num
 export interface AdoptingRouter extends Router {
   /** The edge ran before this router was made. */
   readonly adopted: boolean;
+  /** It did, or it has taken over from one that did. */
+  readonly hasServed: boolean;
   /** What is to run while control is away, with its arguments; null: nothing. */
   readonly keeperCommand: readonly string[] | null;
 }
@@ -74,6 +76,7 @@ class EdgeRouter implements AdoptingRouter {
   listen = '';
   tlsListen: string | null = null;
   adopted = false;
+  hasServed = false;
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
   /** As asked for; from the first start on those that the edge has. */
@@ -225,8 +228,8 @@ class EdgeRouter implements AdoptingRouter {
 
   /** Resolves once there is an edge that has the last table. */
   async #ensure(): Promise<Connected> {
-    const { connected, adopted } = await this.#starts.ensure(this.#ports);
-    this.adopted = adopted;
+    const { connected, adopted, hasServed } = await this.#starts.ensure(this.#ports);
+    [this.adopted, this.hasServed] = [adopted, hasServed];
     this.#startedAt = performance.now();
     this.#watch.begin(connected.client, connected.hello.pid);
     this.#options.onServing?.(connected.hello.pid);

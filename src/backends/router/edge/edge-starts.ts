@@ -33,6 +33,14 @@ export interface Connected {
   readonly hello: Hello;
 }
 
+interface Ensured {
+  readonly connected: Connected;
+  /** It was there before. */
+  readonly adopted: boolean;
+  /** It was, or another one that it has taken over from. */
+  readonly hasServed: boolean;
+}
+
 export class EdgeStarts {
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
@@ -49,10 +57,11 @@ export class EdgeStarts {
    * Resolves once an edge of this program at these ports answers on its socket; it may have no table yet. Throws `config.invalid` when an address
    * cannot be had, `unavailable` when the edge does not come up.
    */
-  async ensure(ports: BoundPorts): Promise<{ readonly connected: Connected; readonly adopted: boolean }> {
+  async ensure(ports: BoundPorts): Promise<Ensured> {
     const found = await this.find();
-    if (found !== null && this.#fits(found.hello, ports)) return { connected: found, adopted: true };
-    return { connected: await this.#launch(found, ports), adopted: false };
+    const hasServed = found !== null;
+    if (hasServed && this.#fits(found.hello, ports)) return { connected: found, adopted: true, hasServed };
+    return { connected: await this.#launch(found, ports), adopted: false, hasServed };
   }
 
   #fits(hello: Hello, ports: BoundPorts): boolean {

@@ -95,6 +95,7 @@ it('the lines of requests come from all workers, and to the last from an edge th
   const [host = '', port = ''] = router.listen.split(':');
   router = await world.start({ ...options, listen: { host, port: Number(port) }, limits: { queuePerTarget: 201 } });
   expect(router.adopted).toBe(false);
+  expect(router.hasServed).toBe(true);
   for (const response of slow) response.end();
   expect(await Promise.all(asked)).toEqual(asked.map(() => true));
   for (let n = 0; n < 12; n++) expect(await ask(`/after-${n}`)).toBe(true);

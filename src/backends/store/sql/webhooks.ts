@@ -43,7 +43,11 @@ export function webhookReader({ db, sealer }: Scope): WebhookReader {
         .select((of) => of.fn.min('seq').as('seq'))
         // Those that a clock has written that was ahead, too.
         .where((row) =>
-          row.or([row('next_attempt_at', '<=', now), row.and([row('created_at', '>', now), row('attempts', '=', 0)])]),
+          row.or([
+            row('next_attempt_at', '<=', now),
+            row('last_attempt_at', '>', now),
+            row.and([row('created_at', '>', now), row('attempts', '=', 0)]),
+          ]),
         )
         .groupBy('webhook');
       const due = db.selectFrom('webhook_deliveries').selectAll().where('seq', 'in', firsts);
