@@ -2,9 +2,10 @@
  * Copies of the databases that are made before an upgrade changes them: one folder per upgrade below `backups/` in the home, named
  * after the start that began it. Owns where they are and how many are kept; who copies what is the databases' business.
  */
-import { access, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isThere } from './is-there.ts';
 import { syncPath } from './sync-path.ts';
 
 export interface BackupSet {
@@ -127,13 +128,6 @@ function vacuumInto(from: string, draft: string): void {
 
 function backupsOf(home: string): string {
   return join(home, 'backups');
-}
-
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function unlessThere(error: NodeJS.ErrnoException): void {

@@ -14,7 +14,7 @@ import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import { isThere } from './cache/copy-tree.ts';
+import { isThere } from '../../../lib/is-there.ts';
 import { asFailure } from './failures.ts';
 import type { BuildInterruption } from './failures.ts';
 import { openContext } from './open-context.ts';

@@ -8,6 +8,7 @@ import type { UnitSpec, VolumeMount } from '../../../domain/units/provisioner.ts
 import { Failure } from '../../../domain/failure.ts';
 import { restrictionPath, volumePath } from '../../../domain/volumes/volume-host.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import { isThere } from '../../../lib/is-there.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
 import type { Sandbox, SandboxBind } from '../../../sandbox/sandbox.ts';
 import type { CodePlace } from './code-layers.ts';
@@ -43,13 +44,6 @@ export async function mountVolumes(options: VolumeMounts): Promise<SandboxBind[]
     }
   }
   return binds;
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Never made here: an empty one in the place of one that is missing would be taken for lost data, or lose it. */

@@ -11,7 +11,7 @@ import {
   openSync,
   opendirSync,
 } from 'node:fs';
-import { lstat, mkdir, opendir, stat } from 'node:fs/promises';
+import { lstat, mkdir, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -127,13 +127,6 @@ export async function isLargerThan(path: string, bytes: number): Promise<boolean
   };
   await measure(path);
   return left < 0;
-}
-
-export async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

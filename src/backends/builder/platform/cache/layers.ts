@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
 import type { DependencySet } from '../../../../build-plan/build-plan.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
-import { isThere } from './copy-tree.ts';
+import { isThere } from '../../../../lib/is-there.ts';
 
 const FORMAT = '1';
 

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isLargerThan, isThere } from '../cache/copy-tree.ts';
+import { isThere } from '../../../../lib/is-there.ts';
+import { isLargerThan } from '../cache/copy-tree.ts';
 import type { Step } from '../../../../build-plan/build-plan.ts';
 import { buildEnvironment, planVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';

@@ -10,7 +10,7 @@ import type { Tool } from '../../../../build-plan/build-plan.ts';
 import { userHome } from '../../../../lib/user-home.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
-import { isThere } from '../cache/copy-tree.ts';
+import { isThere } from '../../../../lib/is-there.ts';
 import { behindRustup, rustupPlaces } from './rustup.ts';
 
 export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
