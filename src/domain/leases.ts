@@ -2,8 +2,9 @@
  * Leases: at most one operation at a time per key (an app), over every door and every control process.
  * In this process the operations queue up; between processes the store's lease decides. Whoever dies loses its lease.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { withDeadline } from '../lib/deadline.ts';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
+import { retry } from '../lib/retry.ts';
 import { PlatformError } from './errors.ts';
 import { Fence } from './fence.ts';
 import { keepRenewing } from './renewing.ts';
@@ -111,19 +112,12 @@ export class Leases {
 
   /** What was done stays done. While the store is away it is tried again, for others wait; after its time a lease ends by itself. */
   async #giveBack(lease: Lease): Promise<void> {
-    const isGivenBack = (): Promise<boolean> =>
-      this.#store.releaseLease(lease).then(
-        () => true,
-        () => false,
-      );
-    const endsAt = Date.now() + TTL_MS;
-    const goOn = async (): Promise<void> => {
-      while (Date.now() < endsAt) {
-        await delay(RETRY_MS, undefined, { ref: false });
-        if (await isGivenBack()) return;
-      }
-    };
-    if (!(await isGivenBack())) void goOn();
+    const first = Promise.withResolvers<void>();
+    const giveBack = (): Promise<void> => this.#store.releaseLease(lease).finally(first.resolve);
+    const pauses = { firstPauseMs: RETRY_MS, longestPauseMs: RETRY_MS };
+    const trying = withDeadline(TTL_MS, null, (signal) => retry(giveBack, { ...pauses, signal, onError: () => {} }));
+    trying.catch(() => undefined);
+    await first.promise;
   }
 
   #busy(key: string): PlatformError {
