@@ -31,9 +31,9 @@ it('finds what indexOf() and lastIndexOf() find, also behind many beginnings tha
 });
 
 it('ends where comparing each place would take as many steps as both lengths multiplied', () => {
-  const wanted = `${'a'.repeat(300)}b${'a'.repeat(65_000)}`;
-  const text = 'a'.repeat(1_000_000);
+  const wanted = `${'a'.repeat(300)}b${'a'.repeat(500_000)}`;
+  const text = 'a'.repeat(8_000_000);
   expect([...startsOf(text, wanted)]).toEqual([]);
-  expect([...startsOf(text + wanted, wanted)]).toEqual([999_700 + 300]);
+  expect([...startsOf(text + wanted, wanted)]).toEqual([text.length]);
   expect(lastStartOf(text + wanted, wanted, text.length + 1)).toBe(text.length);
 });

@@ -46,7 +46,7 @@ export function shortOf({ of: kind }: Shortage, held: number): string {
     kind === 'bytes'
       ? ['is nearly full', `written ${Math.ceil(held / 1024 ** 2)} MiB`]
       : ['has room for few more files', `made ${held} files`];
-  return `the disk of the server ${short}, and it has ${held === Infinity ? 'made more files than can be counted in time' : whole}`;
+  return `the disk of the server ${short}, and it has ${held === Infinity ? 'written more than can be counted in time' : whole}`;
 }
 
 /** Throws `disk.low`. Where it is not known how much is free, there is room. */

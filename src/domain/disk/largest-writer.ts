@@ -65,12 +65,13 @@ export class LargestWriter {
     this.#isNone = !isMuch(most, shortage);
     // It may be over by now.
     if (writer === undefined || this.#isNone || !diskWriters.list().includes(writer)) return;
-    const reason = `The ${writer.what} was ended: ${shortOf(shortage, most)}, more than any other build or command.`;
+    const than = most === Infinity ? '' : ', more than any other build or command';
+    const reason = `The ${writer.what} was ended: ${shortOf(shortage, most)}${than}.`;
     writer.end(reason);
     await journal.note(writer.app, reason);
   }
 
-  /** Infinity where it cannot be counted: whoever writes too many files for that is not left alone for it. */
+  /** Infinity where it cannot be counted, or what was there before: whoever writes too many files for that is not left alone for it. */
   async #writtenBy(writer: RunningWriter, { of: kind }: Shortage): Promise<number> {
     const { logger, writersCountMs = COUNT_MS } = this.#deps;
     const over = new AbortController();
