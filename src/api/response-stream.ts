@@ -22,10 +22,14 @@ export class ResponseStream {
     return this.#started;
   }
 
+  /** A `trailer` is left out where the client's HTTP has none. */
   start(headers: OutgoingHttpHeaders): void {
     if (this.#started) return;
     this.#started = true;
-    this.#response.writeHead(200, { ...this.#begin(), ...headers });
+    const { trailer, ...others } = headers;
+    // Node throws where trailers are named and there can be none: HTTP/1.0 has no chunks.
+    const named = trailer !== undefined && this.#response.useChunkedEncodingByDefault ? { trailer } : {};
+    this.#response.writeHead(200, { ...this.#begin(), ...others, ...named });
     this.#response.flushHeaders();
   }
 
@@ -45,6 +49,7 @@ export class ResponseStream {
     return drained(this.#response);
   }
 
+  /** Trailers are sent where start() has named them. */
   end(trailers?: Readonly<Record<string, string>>): void {
     if (this.#response.destroyed) return;
     if (trailers !== undefined) this.#response.addTrailers(trailers);

@@ -167,7 +167,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     // That of this machine is the first, where it is wanted.
     const here = config.processEngine ? [await keep(createProcessProvisioner(processes))] : [];
     const engines = here.map((units): [string, Provisioner] => [units.name, units]);
-    const provisioner = createEngines(new Map([...engines, ...(await clusters)]));
+    const provisioner = createEngines(new Map([...engines, ...(await clusters)]), logger);
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },

@@ -4,6 +4,8 @@ import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';
 import { type Ask, login, somebodyWithApp, targetAt } from './target.ts';
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text as allText } from 'node:stream/consumers';
 
 let api: DomainApi;
 let owner: Awaited<ReturnType<typeof somebodyWithApp>>;
@@ -51,6 +53,20 @@ it('answers text where later clients read streams', async () => {
     const got = await call(method, `/0.8${path}`, body === undefined ? {} : { body });
     expect([got.status, got.type], `${method} ${path}: ${got.text}`).toEqual([200, 'text/plain; charset=utf-8']);
     expect(got.text, path).not.toContain('"Message"');
+  }
+});
+
+it('answers the output of a command over HTTP/1.0, which has no trailers, as it is', async () => {
+  const { hostname, port } = new URL(api.baseUrl);
+  for (const [path, accept] of [
+    [`/0.8/apps/${owner.app}/run?once=true`, '*/*'],
+    [`/apps/${owner.app}/run?once=true`, 'text/plain'],
+  ] as const) {
+    const client = connect({ host: hostname, port: Number(port) });
+    const got = allText(client);
+    const head = [`POST ${path} HTTP/1.0`, `Authorization: ${owner.token}`, `Accept: ${accept}`, 'Content-Length: 11'];
+    client.end(`${head.join('\r\n')}\r\n\r\nprint hello`);
+    expect((await got).toLowerCase()).toMatch(/^http\/1\.1 200 ok\r\n(?!.*\btrailer:).*\r\n\r\nhello\n$/s);
   }
 });
 

@@ -5,6 +5,7 @@ import { NEVER, SERVES, UNLIMITED } from './conformance-suite.ts';
 import { createEngines } from './engines.ts';
 import { MEMORY_COMMANDS } from './memory/memory-commands.ts';
 import { createMemoryProvisioner, MemoryMachine } from './memory/memory-provisioner.ts';
+import { createProcessWorld, openLevel } from './process/provisioner-world.ts';
 
 const ELSEWHERE = { engine: 'elsewhere', options: {} };
 
@@ -132,4 +133,29 @@ it('says which run units on the machine of a control', () => {
     ['near', near],
   ]);
   expect(createEngines(both).here).toEqual([near]);
+});
+
+it('ends a command or a shell whose output cannot be taken, and nothing else', async () => {
+  const level = await openLevel('plain', 'shared');
+  if (typeof level === 'string') throw new Error(level);
+  const world = await createProcessWorld(level);
+  const problem = new Error('It cannot be shown.');
+  const reported: object[] = [];
+  const logger = { error: (fields: object) => void reported.push(fields) };
+  const engines = createEngines(new Map([['process', world.provisioner]]), logger);
+  const output = (): never => {
+    throw problem;
+  };
+  const unit = spec('aaaaaaaaaaaa', { artifact: world.artifact, listens: false });
+  try {
+    const command = 'echo hello; exec sleep 1000';
+    await expect(engines.exec({ unit, command, output, signal: NEVER, timeoutMs: 600_000 })).rejects.toBe(problem);
+    const shell = await engines.shell({ unit, term: 'xterm', size: null, output, signal: NEVER });
+    await shell.write(Buffer.from('echo hello; exec sleep 1000\n'));
+    expect(await shell.ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(reported).toEqual([{ err: problem }]);
+  } finally {
+    await world.dispose();
+    await level.dispose();
+  }
 });

@@ -23,15 +23,19 @@ import type {
 } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import type { Say } from '../../domain/say.ts';
+import { type Logger, SILENT } from '../../lib/logger.ts';
 
 /** Between the name of an engine and its handle. Of units whose placement names none, handles have neither. */
 const MARK = '|';
 
 /** By name; the first is the server's own. */
-export function createEngines(provisioners: ReadonlyMap<string, Provisioner>): Engines {
+export function createEngines(
+  provisioners: ReadonlyMap<string, Provisioner>,
+  logger: Pick<Logger, 'error'> = SILENT,
+): Engines {
   const [own] = provisioners;
   if (own === undefined) throw new Error('A server has at least one engine.');
-  return new EngineSet(own, provisioners);
+  return new EngineSet(own, provisioners, logger);
 }
 
 class EngineSet implements Engines {
@@ -42,7 +46,14 @@ class EngineSet implements Engines {
   /** Of units that are not on the server's own. */
   readonly #homes = new Map<string, Provisioner>();
 
-  constructor([name, own]: readonly [string, Provisioner], all: ReadonlyMap<string, Provisioner>) {
+  readonly #logger: Pick<Logger, 'error'>;
+
+  constructor(
+    [name, own]: readonly [string, Provisioner],
+    all: ReadonlyMap<string, Provisioner>,
+    logger: Pick<Logger, 'error'>,
+  ) {
+    this.#logger = logger;
     this.#ownName = name;
     this.#own = own;
     this.#all = all;
@@ -175,11 +186,19 @@ class EngineSet implements Engines {
   }
 
   async exec(request: ExecRequest): Promise<ExecResult> {
-    return this.#engineOf(request.unit.placement).exec(request);
+    const { guarded, broken } = guardedOutput(request);
+    try {
+      return await this.#engineOf(request.unit.placement).exec(guarded);
+    } catch (error) {
+      throw broken.aborted ? broken.reason : error;
+    }
   }
 
   async shell(request: ShellRequest): Promise<Shell> {
-    return this.#engineOf(request.unit.placement).shell(request);
+    const { guarded, broken } = guardedOutput(request);
+    const report = (): void => this.#logger.error({ err: broken.reason as unknown }, 'the output of a shell is lost');
+    broken.addEventListener('abort', report, { once: true });
+    return this.#engineOf(request.unit.placement).shell(guarded);
   }
 
   /** Apps reach each other within an engine. */
@@ -241,6 +260,23 @@ class EngineSet implements Engines {
   #each<T>(work: (engine: Provisioner) => Promise<T>): Promise<T[]> {
     return Promise.all([...this.#all.values()].map(work));
   }
+}
+
+/**
+ * Engines give output from handlers of streams, where what is thrown would end the server: here it ends what has printed it, and is the
+ * reason of `broken`.
+ */
+function guardedOutput<R extends ExecRequest | ShellRequest>(request: R): { guarded: R; broken: AbortSignal } {
+  const controller = new AbortController();
+  const output: ExecRequest['output'] = (bytes) => {
+    try {
+      return request.output(bytes);
+    } catch (error) {
+      controller.abort(error);
+    }
+  };
+  const signal = AbortSignal.any([request.signal, controller.signal]);
+  return { guarded: { ...request, output, signal }, broken: controller.signal };
 }
 
 function factsOf(name: string, { description, poolOptions, supports }: Provisioner): EngineFacts {
