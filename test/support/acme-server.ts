@@ -70,6 +70,7 @@ export class AcmeServer {
   /** What newOrder was given as `replaces`. */
   readonly replaced: string[] = [];
   readonly accountsMade = () => this.#accounts.size;
+  #forgotten = 0;
   /** Thrown in place of an answer, when it says so. */
   fault: (path: string) => Refusal | null = () => null;
   /** Answers to the next so many signed requests: badNonce. */
@@ -105,6 +106,12 @@ export class AcmeServer {
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** As one that was restored from before they were made. */
+  forgetAccounts(): void {
+    this.#forgotten += this.#accounts.size;
+    this.#accounts.clear();
   }
 
   /** As a crash of the client leaves it: nobody but the server knows the order. */
@@ -217,7 +224,7 @@ export class AcmeServer {
     }
     const thumbprint = createHash('sha256').update(canonical).digest('base64url');
     const found = [...this.#accounts].find(([, one]) => one.thumbprint === thumbprint)?.[0];
-    const url = found ?? `${this.#base}/acct/${this.#accounts.size + 1}`;
+    const url = found ?? `${this.#base}/acct/${this.#forgotten + this.#accounts.size + 1}`;
     this.#accounts.set(url, { key, thumbprint });
     return { url, thumbprint };
   }

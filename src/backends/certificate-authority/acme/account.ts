@@ -13,10 +13,14 @@ export interface AccountOptions {
   readonly external: { readonly kid: string; readonly secret: string } | null;
 }
 
-/** Registers once; the same key finds the same account again (RFC 8555 section 7.3), so a crash in between makes no second one. */
+/**
+ * Registers once; the same key finds the same account again (RFC 8555 section 7.3), so a crash in between makes no second one. `unknown`: URL of one
+ * that the authority has forgotten; null: none.
+ */
 export async function openAccount(
   connection: Connection,
   options: AccountOptions,
+  unknown: string | null,
   signal: AbortSignal,
 ): Promise<Signer> {
   const { identities, email, external } = options;
@@ -25,7 +29,7 @@ export async function openAccount(
     (await identities.identity(authority)) ??
     (await identities.keepIdentity({ authority, key: newKey(), account: '' }));
   const signer = { ...signingKey(known.key), account: null };
-  if (known.account !== '') return { ...signer, account: known.account };
+  if (known.account !== '' && known.account !== unknown) return { ...signer, account: known.account };
   const { newAccount, externalAccountRequired } = await connection.directory(signal);
   if (externalAccountRequired && external === null) {
     throw new IssueFailure(

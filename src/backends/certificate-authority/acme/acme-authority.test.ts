@@ -114,6 +114,24 @@ it('registers again with the same key after a crash that lost the account', asyn
   expect(ca.accountsMade()).toBe(1);
 });
 
+it('makes its account again, with the same key, where the authority has forgotten it', async () => {
+  const { ca, authority, identities, request } = await world();
+  await authority.issue(request(['a.example.com']));
+  const before = identities.kept.get(authority.name);
+  ca.forgetAccounts();
+  await Promise.all(['b.example.com', 'c.example.com'].map((name) => authority.issue(request([name]))));
+  expect(ca.accountsMade()).toBe(1);
+  const after = identities.kept.get(authority.name);
+  expect(after?.key).toBe(before?.key);
+  expect(after?.account).not.toBe(before?.account);
+});
+
+it('makes no account without end where the authority forgets each', async () => {
+  const { ca, authority, request } = await world();
+  ca.fault = (path) => (path === '/new-order' ? new Refusal(400, 'accountDoesNotExist', 'no such account') : null);
+  await expect(authority.issue(request(['a.example.com']))).rejects.toMatchObject({ code: 'account_refused' });
+});
+
 it('binds its account to one elsewhere', async () => {
   const external = { kid: 'kid-1', secret: Buffer.from('a secret of theirs').toString('base64url') };
   const bound = await world({ external }, { external });

@@ -8,6 +8,7 @@ import { renewalId } from '../../../lib/x509/inspect.ts';
 import { type AccountOptions, openAccount } from './account.ts';
 import { Connection, type ConnectionOptions, type Signer } from './connection.ts';
 import { runOrder } from './order.ts';
+import { AccountUnknown } from './problem.ts';
 
 export interface AcmeOptions extends ConnectionOptions, AccountOptions {
   /** '' for the authority's own choice. */
@@ -26,12 +27,25 @@ export function createAcmeAuthority(options: AcmeOptions): CertificateAuthority 
   let opening: Promise<Signer> | null = null;
 
   /** One at a time; a failed one is tried again by the next who needs it. */
-  const account = (signal: AbortSignal): Promise<Signer> => {
-    opening ??= openAccount(connection, options, signal).catch((error: unknown) => {
+  const account = (signal: AbortSignal, unknown: string | null = null): Promise<Signer> => {
+    opening ??= openAccount(connection, options, unknown, signal).catch((error: unknown) => {
       opening = null;
       throw error;
     });
     return opening;
+  };
+
+  /** Once more with a new account where the authority has forgotten the one there was, as one that was restored or made anew has. */
+  const withAccount = async <T>(signal: AbortSignal, work: (signer: Signer) => Promise<T>): Promise<T> => {
+    const opened = account(signal);
+    try {
+      return await work(await opened);
+    } catch (error) {
+      if (!(error instanceof AccountUnknown)) throw error;
+      const { account: unknown } = await opened;
+      if (opening === opened) opening = null;
+      return work(await account(signal, unknown));
+    }
   };
 
   return {
@@ -41,11 +55,12 @@ export function createAcmeAuthority(options: AcmeOptions): CertificateAuthority 
     isPublic: options.roots === null,
 
     async issue(request) {
-      const signer = await account(request.signal);
       const run = (order: string | null): Promise<string> =>
-        runOrder(
-          { connection, signer, profile, now, ...(pollMs === undefined ? {} : { pollMs }) },
-          { ...request, order },
+        withAccount(request.signal, (signer) =>
+          runOrder(
+            { connection, signer, profile, now, ...(pollMs === undefined ? {} : { pollMs }) },
+            { ...request, order },
+          ),
         );
       try {
         return await run(request.order);

@@ -42,6 +42,9 @@ export function problemOf(value: unknown): AcmeProblem {
   };
 }
 
+/** The authority does not know the account, or not any more. */
+export class AccountUnknown extends IssueFailure {}
+
 interface Refusal {
   readonly problem: AcmeProblem;
   readonly status: number;
@@ -55,7 +58,8 @@ export function failureOf({ problem, status, retryAt, authority }: Refusal, want
   const said =
     problem.detail === '' ? `status ${status}${problem.type === '' ? '' : ` (${problem.type})`}` : problem.detail;
   const code = wanted ?? CAUSE_OF[problem.type] ?? byStatus;
-  return new IssueFailure(code, `${authority} says: ${said}`, { retryAt, goesOn: code === 'authority_away' });
+  const Kind = problem.type === 'accountDoesNotExist' ? AccountUnknown : IssueFailure;
+  return new Kind(code, `${authority} says: ${said}`, { retryAt, goesOn: code === 'authority_away' });
 }
 
 /** Text of somebody else, as it may be shown and stored. */
