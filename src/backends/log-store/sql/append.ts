@@ -68,7 +68,7 @@ function* chunks(entries: readonly LogEntry[]): Generator<LogEntry[]> {
   let size = 0;
   for (const entry of entries) {
     chunk.push(entry);
-    size += entry.message.length;
+    size += entry.message.length + 1;
     if (size >= SEALED_BYTES) {
       yield chunk;
       [chunk, size] = [[], 0];

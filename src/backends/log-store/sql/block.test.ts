@@ -33,7 +33,7 @@ describe('a block', () => {
           lastSeq: entries.at(-1)?.seq,
           entries: entries.length,
         });
-        expect(block.bytes).toBe(entries.reduce((sum, one) => sum + Buffer.byteLength(one.message), 0));
+        expect(block.bytes).toBe(entries.reduce((sum, one) => sum + Buffer.byteLength(one.message) + 1, 0));
         const times = entries.map(({ at }) => at).sort();
         expect([block.firstAt, block.lastAt]).toEqual([times[0], times.at(-1)]);
       }),

@@ -16,7 +16,7 @@ export interface Block {
   readonly firstAt: string;
   readonly lastAt: string;
   readonly entries: number;
-  /** Of the messages, in UTF-8. */
+  /** Of the messages in UTF-8, each with its newline: of many empty ones, many. */
   readonly bytes: number;
   readonly streams: readonly Stream[];
   readonly packed: Uint8Array;
@@ -111,7 +111,7 @@ export function packBlock(entries: readonly LogEntry[]): Block {
     firstAt,
     lastAt,
     entries: entries.length,
-    bytes: text.length - entries.length,
+    bytes: text.length,
     streams: [...streams.values()].map(({ stream }) => stream),
     packed: packed(head, text),
   };

@@ -178,7 +178,7 @@ async function trim(
   for (const { message } of all) {
     if (count >= over.entries && bytes >= over.bytes) break;
     count += 1;
-    bytes += Buffer.byteLength(message);
+    bytes += Buffer.byteLength(message) + 1;
   }
   const last = all[count - 1];
   if (last === undefined) return 0;
@@ -188,9 +188,10 @@ async function trim(
   const rest = all.slice(count);
   const left = rest.length === 0 ? null : await insertBlock(scope, rest, row.is_sealed === 1);
   const isOpen = row.is_sealed === 0;
+  const gone = row.bytes - (left?.bytes ?? 0);
   await changeApp(scope, app, {
-    ...{ entries: count, bytes, stored: row.stored - (left?.stored ?? 0), seq: last.seq, at: last.at },
-    ...{ openBlocks: isOpen && left === null ? 1 : 0, openBytes: isOpen ? bytes : 0 },
+    ...{ entries: count, bytes: gone, stored: row.stored - (left?.stored ?? 0), seq: last.seq, at: last.at },
+    ...{ openBlocks: isOpen && left === null ? 1 : 0, openBytes: isOpen ? gone : 0 },
   });
   return count;
 }

@@ -12,7 +12,7 @@ export interface LogTables {
     first_at: string;
     last_at: string;
     entries: number;
-    /** Of the messages. */
+    /** Of the messages and their newlines; of what was stored by versions before, of the messages only. */
     bytes: number;
     /** What it takes: packed and filter. */
     stored: number;

@@ -17,12 +17,12 @@ export function isToBeSealed(open: { readonly open_blocks: number; readonly open
 export async function seal(scope: LogScope, app: string): Promise<void> {
   const rows = await scope.db
     .selectFrom('log_blocks')
-    .select(['first_seq', 'stored', 'bytes'])
+    .select(['first_seq', 'stored', 'bytes', 'entries'])
     .where('app', '=', app)
     .where('is_sealed', '=', 0)
     .orderBy('first_seq')
     .execute();
-  let change = 0;
+  const change = { stored: 0, bytes: 0 };
   for (const group of groups(rows)) {
     const firstSeqs = group.map(({ first_seq }) => first_seq);
     const opened = await openRows(scope, app, firstSeqs);
@@ -33,25 +33,39 @@ export async function seal(scope: LogScope, app: string): Promise<void> {
     }
     await deleteBlocks(scope, app, firstSeqs);
     const sealed = await insertBlock(scope, entries, true);
-    change += sealed.stored - group.reduce((sum, { stored }) => sum + stored, 0);
+    for (const { stored, bytes } of group) {
+      change.stored -= stored;
+      change.bytes -= bytes;
+    }
+    change.stored += sealed.stored;
+    change.bytes += sealed.bytes;
   }
   await scope.db
     .updateTable('log_apps')
-    .set((row) => ({ stored: row('stored', '+', change), open_blocks: 0, open_bytes: 0 }))
+    .set((row) => ({
+      stored: row('stored', '+', change.stored),
+      bytes: row('bytes', '+', change.bytes),
+      open_blocks: 0,
+      open_bytes: 0,
+    }))
     .where('app', '=', app)
     .execute();
 }
 
-function* groups<Row extends { readonly bytes: number }>(rows: readonly Row[]): Generator<readonly Row[]> {
+function* groups<Row extends { readonly bytes: number; readonly entries: number }>(
+  rows: readonly Row[],
+): Generator<readonly Row[]> {
   let group: Row[] = [];
-  let bytes = 0;
+  let size = 0;
   for (const row of rows) {
-    if (group.length > 0 && bytes + row.bytes > 2 * SEALED_BYTES) {
+    // An entry takes memory however short it is, and of empty ones earlier versions have counted no bytes.
+    const own = row.bytes + row.entries;
+    if (group.length > 0 && size + own > 2 * SEALED_BYTES) {
       yield group;
-      [group, bytes] = [[], 0];
+      [group, size] = [[], 0];
     }
     group.push(row);
-    bytes += row.bytes;
+    size += own;
   }
   if (group.length > 0) yield group;
 }

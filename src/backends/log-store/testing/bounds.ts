@@ -22,6 +22,13 @@ export const boundCases: LogStoreCases = {
     expect((await messages(store)).map((message) => message[0])).toEqual(['7', '8', '9']);
   },
 
+  'counts a line by its end, too, so that empty ones are bounded': async (store) => {
+    for (let batch = 0; batch < 4; batch++) await store.append(Array.from({ length: 250 }, () => entry('')));
+    expect(await store.prune(bounds({ bytesPerApp: 600 }))).toBe(400);
+    expect(await messages(store)).toHaveLength(600);
+    expect(await store.prune(bounds({ bytesPerApp: 600 }))).toBe(0);
+  },
+
   'keeps count over appends, prunes and removals': async (store) => {
     const few = bounds({ entriesPerApp: 5, bytesPerApp: 1_000 });
     for (let round = 0; round < 4; round++) {
