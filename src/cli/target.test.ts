@@ -191,6 +191,14 @@ describe('logout', () => {
     expect(err).toMatch(/^Warning: /);
     expect((await readTargets(world.env)).current).toBe('');
   });
+
+  it('everywhere, of a platform that is gone, fails and keeps the login that it takes', async () => {
+    const { url } = await platform('s');
+    await login(url);
+    await closers.pop()?.();
+    expect(await world.run(['logout', '--everywhere'])).toMatchObject({ code: 1, out: '' });
+    expect((await readTargets(world.env)).current).toBe(url);
+  });
 });
 
 it('user create sends e-mail and password and says how to log in', async () => {

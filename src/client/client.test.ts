@@ -213,6 +213,34 @@ describe('errors', () => {
     expect(error.status).toBe(502);
   });
 
+  it.each<[string, (client: Client) => Promise<unknown>]>([
+    ['an answer without a body', (c) => c.teams.removeMember('t', 'a@b.cc')],
+    ['JSON', (c) => c.apps.list()],
+    ['a stream', (c) => c.apps.restart('x')],
+    ['a shell', (c) => c.apps.shell('x', { output: () => undefined })],
+  ])('a redirection, where %s is expected, is no success, and says where the platform is', async (_, work) => {
+    const { client, seen, url } = await platform(
+      ({ url: path }, response) =>
+        response.writeHead(308, { location: `https://api.test/paas${path}` }).end('https://api.test\n'),
+      'tok',
+    );
+    const error = await failure(work(client));
+    expect(error).toMatchObject({
+      code: 'client.redirected',
+      status: 0,
+      hint: 'The platform is at another address; log in there: tancho login https://api.test/paas',
+    });
+    expect(error.message).toContain(`What answers at ${url} leads to https://api.test/paas/`);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('a redirection to the login of something else', async () => {
+    const { client } = await platform((_, response) => response.writeHead(302, { location: '/sso?to=1' }).end());
+    const { hint, code } = await failure(client.users.logout());
+    expect(code).toBe('client.redirected');
+    expect(hint).toMatch(/^Is this the address of a Tancho platform\?/);
+  });
+
   it('nobody there', async () => {
     const { client } = await platform(json({}));
     for (const close of closers.splice(0)) await close();

@@ -1,8 +1,8 @@
 /** The one error of the client: what the server said, or what kept us from hearing it. */
 interface ClientErrorFields {
-  /** HTTP status; 0 when there was no answer. 200 when a stream that had begun well ended with an error. */
+  /** HTTP status; 0 when there was no answer of the platform. 200 when a stream that had begun well ended with an error. */
   readonly status: number;
-  /** The server's code (docs/errors.md), or one of ours: client.unreachable, client.timeout, client.bad_answer. */
+  /** The server's code (docs/errors.md), or one of ours: client.unreachable, client.timeout, client.redirected, client.bad_answer. */
   readonly code: string;
   /** What to do next; '' when nobody said. */
   readonly hint?: string;

@@ -37,7 +37,7 @@ it('ends when nothing is heard of the server any more', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const options = { output: () => undefined, silentMs: 100 };
+  const options = { output: () => undefined, silentMs: 3_000 };
   const shell = await openShell({ baseUrl: `http://127.0.0.1:${port}` }, undefined, 'shop', options);
   await expect(shell.ended).rejects.toMatchObject({ code: 'client.unreachable' });
   await new Promise((resolve) => server.close(resolve));

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import { ClientError, errorFromBody } from './errors.ts';
+import { ClientError } from './errors.ts';
 import { path } from './path.ts';
-import { badAnswer, nameOf, readAll, type ServerAddress } from './transport.ts';
+import { badAnswer, errorOf, nameOf, type ServerAddress } from './transport.ts';
 
 export interface ShellSize {
   readonly width: number;
@@ -36,7 +36,6 @@ const PROTOCOL = 'tancho.shell.1';
 const CONNECT_MS = 15_000;
 /** The server says every 30 seconds that it is there. */
 const SILENT_MS = 75_000;
-const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** Throws ClientError. */
 export async function openShell(
@@ -55,7 +54,8 @@ export async function openShell(
       ...(size === undefined && { terminal: false }),
     }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]])),
   );
-  const socket = new WebSocket(`${baseOf(target)}${path`/apps/${app}/shell`}?${query.toString()}`, [PROTOCOL], {
+  const where = `${path`/apps/${app}/shell`}?${query.toString()}`;
+  const socket = new WebSocket(`${baseOf(target)}${where}`, [PROTOCOL], {
     headers: { accept: 'application/json', ...(token !== undefined && { authorization: `bearer ${token}` }) },
     handshakeTimeout: CONNECT_MS,
     perMessageDeflate: false,
@@ -76,7 +76,7 @@ export async function openShell(
     });
   });
   ended.catch(() => {});
-  await opened(socket, nameOf(target));
+  await opened(socket, nameOf(target), where);
   // From here on a broken connection is reported by its close.
   socket.on('error', () => {});
   signal?.addEventListener('abort', () => socket.terminate(), { once: true });
@@ -92,13 +92,12 @@ export async function openShell(
   };
 }
 
-function opened(socket: WebSocket, name: string): Promise<void> {
+function opened(socket: WebSocket, name: string, where: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('open', () => resolve());
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-      readAll(response, MAX_ERROR_BYTES, name).then((text) => {
-        const requestId = String(response.headers['x-request-id'] ?? '');
-        reject(errorFromBody(response.statusCode ?? 0, text, requestId));
+      errorOf(response, name, where).then((error) => {
+        reject(error);
         socket.terminate();
       }, reject);
     });

@@ -22,7 +22,7 @@ export interface HttpResponse {
 }
 
 interface Transport {
-  /** The answer when its status is below 400, else the ClientError it holds. */
+  /** The answer when its status is below 300, else the ClientError it holds. */
   send(call: ServerCall): Promise<HttpResponse>;
   /** How the target is called in messages. */
   readonly name: string;
@@ -49,12 +49,39 @@ export function createTransport(target: ServerAddress, token: string | undefined
       };
       const response = await exchange(open(options), call, name);
       const status = response.statusCode ?? 0;
-      const requestId = headerOf(response, 'x-request-id');
-      if (status < 400) return { status, requestId, body: response };
-      const text = await readAll(response, MAX_ERROR_BYTES, name);
-      throw errorFromBody(status, text, requestId);
+      if (status >= 300) throw await errorOf(response, name, call.path);
+      return { status, requestId: headerOf(response, 'x-request-id'), body: response };
     },
   };
+}
+
+/** What an answer with status >= 300 to a request for `path` says. */
+export async function errorOf(response: IncomingMessage, name: string, path: string): Promise<ClientError> {
+  const status = response.statusCode ?? 0;
+  if (status < 400) {
+    response.destroy();
+    return redirected(name, path, headerOf(response, 'location'));
+  }
+  const text = await readAll(response, MAX_ERROR_BYTES, name);
+  return errorFromBody(status, text, headerOf(response, 'x-request-id'));
+}
+
+/** Nothing was done, and the token goes nowhere else than where it was given for. */
+function redirected(name: string, path: string, location: string): ClientError {
+  const base = /^https?:/.test(location) && location.endsWith(path) ? location.slice(0, -path.length) : '';
+  return new ClientError(
+    location === ''
+      ? `What answers at ${name} leads elsewhere.`
+      : `What answers at ${name} leads to ${location}; nothing was done.`,
+    {
+      status: 0,
+      code: 'client.redirected',
+      hint:
+        base === ''
+          ? 'Is this the address of a Tancho platform? Something before it may ask for a login of its own.'
+          : `The platform is at another address; log in there: tancho login ${base}`,
+    },
+  );
 }
 
 /** How the target is called in messages. */

@@ -24,8 +24,8 @@ async function logout(cli: Cli, isEverywhere: boolean): Promise<void> {
     const { users } = createClient({ baseUrl: url }, login.token);
     await (isEverywhere ? users.logoutEverywhere() : users.logout());
   } catch (error) {
-    // A session that has ended already, or a platform that is gone: the login is forgotten here all the same.
-    if (!(error instanceof ClientError) || (error.status !== 401 && error.status !== 0)) throw error;
+    // A session that has ended already, or a platform that is gone: the login is forgotten here all the same. It is needed to end others.
+    if (!(error instanceof ClientError) || (error.status !== 401 && (error.status !== 0 || isEverywhere))) throw error;
     if (error.status === 0) cli.warn(`${error.message} The session there goes on until it expires.`);
   }
   await writeTargets(env, { current: saved.current === url ? '' : saved.current, targets });
