@@ -1,8 +1,9 @@
 /** The files of a deploy: found (what git ignores, and what ignore files name, stays), then packed as they are read. */
-import { execFile } from 'node:child_process';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import { isThere } from '../../lib/is-there.ts';
 import { CliError } from '../errors.ts';
 import { IGNORE_FILES, type Ignores, ignoreRules } from './ignore-rules.ts';
 
@@ -18,6 +19,7 @@ const WHY_UNREAD: Readonly<Record<string, string>> = {
   ENOENT: 'it was removed meanwhile',
 };
 const MAX_LISTING_BYTES = 64 * 1024 * 1024;
+const LISTING_MS = 60_000;
 
 /** One directory becomes the top of the archive; several paths lie in it as they lie in `cwd`. Throws CliError. */
 export async function pack(cwd: string, paths: readonly string[]): Promise<Packed> {
@@ -78,21 +80,51 @@ async function ignoresOf(top: string): Promise<Ignores> {
   return () => false;
 }
 
-/** What git tracks, in submodules too, or would add; null outside of a work tree. */
+/** What git tracks, in submodules too, or would add; null outside of a work tree. Throws CliError. */
 async function filesOfGit(top: string, wanted: readonly string[]): Promise<string[] | null> {
-  const own = await listedByGit(top, ['--cached', '--others', '--exclude-standard', '--', ...wanted]);
-  if (own === null) return null;
-  // Of submodules git lists only what it tracks.
-  return [...own, ...((await listedByGit(top, ['--cached', '--recurse-submodules', '--', ...wanted])) ?? [])];
+  try {
+    const own = await listedByGit(top, ['--cached', '--others', '--exclude-standard', '--', ...wanted]);
+    // Of submodules git lists only what it tracks.
+    return [...own, ...(await listedByGit(top, ['--cached', '--recurse-submodules', '--', ...wanted]))];
+  } catch (error) {
+    // Where only git knows what is to stay here, secrets among it, nothing goes without it.
+    if (await isBelowGit(top)) throw error;
+    return null;
+  }
 }
 
-function listedByGit(top: string, args: readonly string[]): Promise<string[] | null> {
-  return new Promise((resolve) => {
-    const options = { cwd: top, maxBuffer: MAX_LISTING_BYTES, timeout: 60_000 };
-    execFile('git', ['ls-files', '-z', ...args], options, (error, stdout) => {
-      resolve(error === null ? stdout.split('\0').filter((name) => name !== '') : null);
+function listedByGit(top: string, args: readonly string[]): Promise<string[]> {
+  const env = { ...process.env, LC_ALL: 'C' };
+  const options = { cwd: top, env, maxBuffer: MAX_LISTING_BYTES, timeout: LISTING_MS };
+  return new Promise((resolve, reject) => {
+    execFile('git', ['ls-files', '-z', ...args], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout.split('\0').filter((name) => name !== ''));
+      else reject(gitFailed(error, stderr));
     });
   });
+}
+
+function gitFailed({ code, killed }: ExecFileException, stderr: string): CliError {
+  const said = /^(?:fatal|error): (.+?)\.?$/m.exec(stderr)?.[1];
+  const why =
+    code === 'ENOENT'
+      ? 'git is not installed'
+      : (said ?? (killed === true ? 'git takes too long, or lists too much' : `git ends with ${code}`));
+  const advice = /git config .*safe\.directory .+/.exec(stderr)?.[0];
+  return new CliError(
+    `What git ignores here cannot be left out: ${why}.`,
+    advice === undefined ? 'Mend that, and deploy again.' : `If you trust this directory: ${advice}`,
+  );
+}
+
+/** Whether there is a repository here or above, as far as git would look for one: on the same file system. */
+async function isBelowGit(top: string): Promise<boolean> {
+  const { dev } = await stat(top);
+  for (let at = top; (await stat(at)).dev === dev; at = path.dirname(at)) {
+    if (await isThere(path.join(at, '.git'))) return true;
+    if (at === path.dirname(at)) break;
+  }
+  return false;
 }
 
 async function filesBelow(top: string, wanted: readonly string[], ignores: Ignores): Promise<string[]> {

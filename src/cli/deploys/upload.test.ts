@@ -12,8 +12,10 @@ import { pack } from './pack.ts';
 let world: CliWorld;
 beforeEach(() => {
   world = new CliWorld();
-  for (const directory of ['lib', 'lib/deep', 'node_modules', '.git']) mkdirSync(join(world.work, directory));
-  for (const name of ['app.js', 'lib/a.js', 'lib/deep/b.log', 'node_modules/m.js', '.git/config', '@odd', '-x']) {
+  for (const directory of ['lib', 'lib/deep', 'node_modules', 'theme', 'theme/.git']) {
+    mkdirSync(join(world.work, directory));
+  }
+  for (const name of ['app.js', 'lib/a.js', 'lib/deep/b.log', 'node_modules/m.js', 'theme/.git/config', '@odd', '-x']) {
     writeFileSync(join(world.work, name), name);
   }
   symlinkSync('app.js', join(world.work, 'link'));
@@ -57,11 +59,32 @@ it('names a file that cannot be read', async () => {
 
 it('packs what git would add', async () => {
   writeFileSync(join(world.work, '.gitignore'), 'node_modules\n-x\n');
-  execFileSync('rm', ['-r', join(world.work, '.git')]);
   execFileSync('git', ['init', '-q'], { cwd: world.work });
   execFileSync('git', ['add', 'app.js', 'lib'], { cwd: world.work });
   execFileSync('rm', [join(world.work, 'lib/a.js')]);
   expect(await packed(['.'])).toEqual(['.gitignore', '@odd', 'app.js', 'lib/deep/b.log', 'link SymbolicLink']);
+});
+
+it('packs nothing where there is a repository that git does not read, for only git knows what is to stay', async () => {
+  const wanted = (): Promise<unknown> => pack(world.work, ['lib/deep']);
+  execFileSync('git', ['init', '-q'], { cwd: world.work });
+  const { PATH, GIT_TEST_ASSUME_DIFFERENT_OWNER: owner } = process.env;
+  try {
+    process.env['GIT_TEST_ASSUME_DIFFERENT_OWNER'] = '1';
+    await expect(wanted()).rejects.toMatchObject({
+      message: expect.stringContaining('cannot be left out: detected dubious ownership') as string,
+      hint: expect.stringContaining(`git config --global --add safe.directory ${world.work}`) as string,
+    });
+    process.env['PATH'] = world.home;
+    await expect(wanted()).rejects.toThrow('cannot be left out: git is not installed.');
+  } finally {
+    process.env['PATH'] = PATH;
+    if (owner === undefined) delete process.env['GIT_TEST_ASSUME_DIFFERENT_OWNER'];
+  }
+  writeFileSync(join(world.work, '.git/HEAD'), '');
+  await expect(wanted()).rejects.toThrow('cannot be left out: not a git repository');
+  rmSync(join(world.work, '.git'), { recursive: true });
+  expect(await packed(['lib/deep'])).toEqual(['b.log']);
 });
 
 it('packs the files of submodules', async () => {
@@ -69,7 +92,6 @@ it('packs the files of submodules', async () => {
     const own = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'protocol.file.allow=always'];
     execFileSync('git', [...own, ...args], { cwd, stdio: 'ignore' });
   };
-  execFileSync('rm', ['-r', join(world.work, '.git')]);
   const theme = join(world.work, 'node_modules');
   git(theme, 'init', '-q');
   git(theme, 'add', '.');
