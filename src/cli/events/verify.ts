@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -35,7 +35,7 @@ export function registerVerification(event: Command, cli: Cli): void {
           yield `${JSON.stringify(part)}\n`;
         }
       }
-      await cli.during('Exporting', () => pipeline(Readable.from(lines()), createWriteStream(at(path))));
+      await cli.during('Exporting', () => replaceFile(at(path), lines()));
       cli.show({ path, rows }, () => `${rows} rows written. To verify them: tancho event verify ${path}`);
     });
 
@@ -68,6 +68,22 @@ export function registerVerification(event: Command, cli: Cli): void {
           `All ${rows} rows are as they were recorded (${forgotten} without content, which was removed for its age).${without}`,
       );
     });
+}
+
+/** As a whole or not at all: what was exported before may be all that is left of a log. Devices and pipes are written to. */
+async function replaceFile(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const before = await stat(path).catch(() => null);
+  if (before !== null && !before.isFile()) return pipeline(Readable.from(lines), createWriteStream(path));
+  const target = before === null ? path : await realpath(path);
+  const fresh = `${target}.${process.pid}.new`;
+  const mode = before === null ? 0o666 : before.mode & 0o777;
+  try {
+    await pipeline(Readable.from(lines), createWriteStream(fresh, { flags: 'wx', mode, flush: true }));
+    await rename(fresh, target);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
 }
 
 /** Older checkpoints only say where a fault is, so they are looked at when there is one. */
