@@ -187,12 +187,17 @@ function homeOrEnd(): string {
 
 /** As a program ends that SIGPIPE ends: what it did may be unfinished. */
 const READER_GONE = 128 + 13;
+/** Goes on whatever becomes of what it says, as on a full disk: others live by it. */
+const isServing =
+  isServer || /^(?:edge run|provider (?:postgres|redis|mock))$/.test(process.argv.slice(2, 4).join(' '));
 
-/** Where the reader has gone (`| head`); no end of a server, whose apps run on. */
 for (const output of [process.stdout, process.stderr]) {
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (!isServer) process.exit(READER_GONE);
+  output.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (isServing) return;
+    // `| head`
+    if (code === 'EPIPE') process.exit(READER_GONE);
+    if (output === process.stdout) process.stderr.write(`Error: What this says cannot be written: ${message}\n`);
+    process.exit(1);
   });
 }
 
