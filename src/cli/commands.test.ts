@@ -153,8 +153,23 @@ describe('env', () => {
     const { out } = await cli.against({ 'GET /apps/shop/env': pem }, ['env', 'get', '-a', 'shop']);
     expect(out).toBe('PEM="a\\nb"\n');
     const argv = ['env', 'set', '-a', 'shop', '--file', '-', 'B=2'];
-    const { asked } = await cli.against({ 'POST /apps/shop/env': empty }, argv, { stdin: `# c\n${out}` });
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({ PEM: 'a\nb', B: '2' });
+    const replies = { 'GET /apps/shop/env': pem, 'POST /apps/shop/env': empty };
+    const { asked } = await cli.against(replies, argv, { stdin: `# c\n${out}` });
+    expect(JSON.parse(asked[1]?.body ?? '')).toEqual({ PEM: 'a\nb', B: '2' });
+  });
+
+  it('set makes nothing public that is private, unless it is told to', async () => {
+    const replies = { 'GET /apps/shop/env': vars, 'POST /apps/shop/env': empty };
+    const refused = await cli.against(replies, ['env', 'set', '-a', 'shop', 'A=2', 'B=hush']);
+    expect(refused).toMatchObject({ code: 1, lines: ['GET /apps/shop/env'] });
+    expect(refused.err).toMatch(/^Error: B is private in shop, .*\n {2}Hint: .*--private; .*--public\.\n$/);
+    const told = await cli.against(replies, ['env', 'set', '-a', 'shop', '--public', 'A=2', 'B=hush']);
+    expect(told).toMatchObject({ code: 0, lines: ['POST /apps/shop/env?private=false&noRestart=false'] });
+    // The platform says what a binding has set, and why that stays.
+    const bound = await cli.against(replies, ['env', 'set', '-a', 'shop', 'A=2', 'C=3']);
+    expect(bound).toMatchObject({ code: 0 });
+    const both = await cli.against(replies, ['env', 'set', '-a', 'shop', '--public', '-p', 'A=2']);
+    expect(both).toMatchObject({ code: 2, lines: [] });
   });
 
   it('set names a file that is not there', async () => {

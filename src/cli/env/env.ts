@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
 import { APP_OPTION } from '../apps/app-option.ts';
 import type { Cli } from '../cli.ts';
-import { UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { readFileOrInput, readInput } from '../input.ts';
 import { printable } from '../output.ts';
@@ -11,6 +12,7 @@ interface SetOptions {
   readonly app?: string;
   readonly file?: string;
   readonly private?: boolean;
+  readonly public?: boolean;
   readonly restart: boolean;
 }
 
@@ -29,6 +31,7 @@ export function registerEnv(env: Command, cli: Cli): void {
     .option(...APP_OPTION)
     .option('-f, --file <file>', 'a file with one KEY=VALUE per line, such as .env; - is standard input')
     .option('-p, --private', 'keep the values out of logs and lists')
+    .option('--public', 'show the values, also where they were private')
     .option('--no-restart', 'let them take effect with the next restart')
     .action((pairs: string[], options: SetOptions) => set(cli, pairs, options));
   env
@@ -74,9 +77,13 @@ async function set(cli: Cli, pairs: readonly string[], options: SetOptions): Pro
   if (pairs.length === 0 && options.file === undefined) {
     throw new UsageError('No variable is given.', 'For example: tancho env set -a shop COLOUR=red');
   }
+  if (options.private === true && options.public === true) {
+    throw new UsageError('Values are either private or public, not both.', 'Set them in two commands.');
+  }
   const name = await appName(cli, options.app);
   const values = await valuesOf(cli, pairs, options.file);
   const client = await cli.client();
+  if (options.private !== true && options.public !== true) await demandNonePrivate(cli, client, name, values);
   const change = { noRestart: !options.restart, private: options.private === true, signal: cli.context.signal };
   await cli.during(`Setting variables of ${name}`, (say) => client.env.set(name, values, { ...change, say }));
   const keys = Object.keys(values);
@@ -84,6 +91,18 @@ async function set(cli: Cli, pairs: readonly string[], options: SetOptions): Pro
     const later = options.restart ? '' : ` They take effect with: tancho app restart -a ${name}`;
     return `Set ${keys.join(', ')} of ${name}.${later}`;
   });
+}
+
+/** What somebody has hidden is not shown to all because one option was forgotten. */
+async function demandNonePrivate(cli: Cli, client: Client, app: string, values: Readonly<Record<string, string>>) {
+  const before = await cli.during('Asking', () => client.env.get(app));
+  const hidden = before.filter((one) => !one.public && one.managedBy === undefined && Object.hasOwn(values, one.name));
+  if (hidden.length === 0) return;
+  const names = hidden.map((one) => printable(one.name)).join(', ');
+  throw new CliError(
+    `${names} ${hidden.length === 1 ? 'is' : 'are'} private in ${app}, and would be shown in logs and lists.`,
+    'To keep what is set here private, add --private; to show it, --public.',
+  );
 }
 
 async function valuesOf(cli: Cli, pairs: readonly string[], file: string | undefined): Promise<Record<string, string>> {

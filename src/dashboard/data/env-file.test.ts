@@ -37,19 +37,14 @@ it.each([
   expect(() => readEnvFile(text)).toThrow(message);
 });
 
-it('says what sending them would change', () => {
-  const now = new Map([
-    ['A', '1'],
-    ['B', '2'],
-  ]);
-  expect(
-    changesOf(
-      now,
-      new Map([
-        ['A', '1'],
-        ['B', '3'],
-        ['C', ''],
-      ]),
-    ).map(({ kind }) => kind),
-  ).toEqual(['same', 'changed', 'new']);
+it('says what sending them would change, and whom it would be shown to', () => {
+  const now = [
+    { name: 'A', value: '1', public: true },
+    { name: 'B', value: '2', public: true },
+    { name: 'D', value: '4', public: false },
+  ];
+  const wanted = new Map(Object.entries({ A: '1', B: '3', C: '', D: '4' }));
+  const kinds = (isPublic: boolean) => changesOf(now, wanted, isPublic).map(({ kind }) => kind);
+  expect(kinds(true)).toEqual(['same', 'changed', 'new', 'public from now on']);
+  expect(kinds(false)).toEqual(['private from now on', 'private from now on', 'new', 'same']);
 });

@@ -54,12 +54,18 @@ function wrong(at: number, what: string): Problem {
 interface EnvChange {
   readonly name: string;
   readonly value: string;
-  readonly kind: 'new' | 'changed' | 'same';
+  readonly kind: 'new' | 'changed' | 'public from now on' | 'private from now on' | 'same';
 }
 
-export function changesOf(now: ReadonlyMap<string, string>, wanted: ReadonlyMap<string, string>): EnvChange[] {
+type Known = readonly { readonly name: string; readonly value: string; readonly public: boolean }[];
+
+/** All that is sent becomes public, or private, whatever it was. */
+export function changesOf(known: Known, wanted: ReadonlyMap<string, string>, isPublic: boolean): EnvChange[] {
+  const now = new Map(known.map((one) => [one.name, one]));
   return [...wanted].map(([name, value]) => {
     const before = now.get(name);
-    return { name, value, kind: before === undefined ? 'new' : before === value ? 'same' : 'changed' };
+    if (before === undefined) return { name, value, kind: 'new' };
+    if (before.public !== isPublic) return { name, value, kind: `${isPublic ? 'public' : 'private'} from now on` };
+    return { name, value, kind: before.value === value ? 'same' : 'changed' };
   });
 }

@@ -112,17 +112,20 @@ export function Choice({
 interface CheckProps {
   readonly label: string;
   readonly name: string;
+  /** At first. */
   readonly checked?: boolean;
+  /** At any time, where what is chosen is held elsewhere. */
+  readonly isSet?: boolean;
   readonly onChange?: (isChecked: boolean) => void;
 }
 
-export function Checkbox({ label, name, checked = false, onChange }: CheckProps) {
+export function Checkbox({ label, name, checked = false, isSet, onChange }: CheckProps) {
   return (
     <label class="check">
       <input
         type="checkbox"
         name={name}
-        defaultChecked={checked}
+        {...(isSet === undefined ? { defaultChecked: checked } : { checked: isSet })}
         onChange={(event) => onChange?.(event.currentTarget.checked)}
       />
       {label}

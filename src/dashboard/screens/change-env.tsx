@@ -21,16 +21,18 @@ interface ChangeEnvProps {
 /** Many at once, as a `.env` file; what that changes and what it restarts is said before it is sent. */
 export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
   const before = vars.find((one) => one.name === name);
-  const isPublic = before?.public !== false;
-  const [text, setText] = useState(before === undefined ? '' : `${name}=${isPublic ? quoted(before.value) : ''}`);
+  const [text, setText] = useState(before === undefined ? '' : `${name}=${before.public ? quoted(before.value) : ''}`);
   const [isLater, setLater] = useState(false);
+  const [chosen, setChosen] = useState<boolean | null>(null);
   const read = readOrProblem(text);
-  const changes = read instanceof Map ? changesOf(new Map(vars.map((one) => [one.name, one.value])), read) : [];
-  const effective = changes.filter(({ kind }) => kind !== 'same');
-  const send = async ({ isPrivate }: Record<string, string>): Promise<void> => {
+  const wanted = read instanceof Map ? read : new Map<string, string>();
+  // What one of them was is what all become, unless the viewer says otherwise.
+  const isPrivate = chosen ?? vars.some((one) => !one.public && (one.name === name || wanted.has(one.name)));
+  const effective = changesOf(vars, wanted, !isPrivate).filter(({ kind }) => kind !== 'same');
+  const send = async (): Promise<void> => {
     // Says what is wrong with the text.
     const values = Object.fromEntries(readEnvFile(text));
-    const query = { private: isPrivate === 'on', noRestart: isLater };
+    const query = { private: isPrivate, noRestart: isLater };
     const work = await begin('POST /apps/{app}/env', { params: { app: app.Name }, query, body: values });
     void runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, work);
     onClose();
@@ -52,7 +54,8 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
         <Checkbox
           label="Private: hidden here, sealed on the disk and replaced in every log"
           name="isPrivate"
-          checked={!isPublic}
+          isSet={isPrivate}
+          onChange={setChosen}
         />
         <Checkbox label="Without a restart: it counts from the next one on" name="isLater" onChange={setLater} />
         {effective.length > 0 && (
