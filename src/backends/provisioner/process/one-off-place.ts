@@ -6,6 +6,7 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import type { ReachedService } from '../../../networks/networks.ts';
 import type { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { volumePath } from '../../../domain/volumes/volume-host.ts';
 import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
@@ -57,7 +58,10 @@ export function inPlace<T>(
 ): Promise<T> {
   const id = `run-${randomHex(12)}`;
   const own = join(beside.directory, id);
-  const writer = { app: unit.app, what: 'command', directories: async () => ({ own: [own] }) } as const;
+  const { app, volumes = [] } = unit;
+  // It writes these whatever their size is.
+  const shared = volumes.map(({ name }) => join(beside.volumes, volumePath({ app, name })));
+  const writer = { app, what: 'command', shared, directories: async () => ({ own: [own] }) } as const;
   return beside.writers.during(writer, signal, (ending) => at(id, own, beside, unit, (place) => work(place, ending)));
 }
 

@@ -119,7 +119,7 @@ export async function createProcessWorld(
   const sandbox = withChanges(level.sandbox, changes);
   const readiness = { wrongPlaceGraceMs: 500 };
   const artifacts = new LocalArtifacts(slugs);
-  const writers = new DiskWriters();
+  const { writers = new DiskWriters() } = more;
   const make = (): Promise<Provisioner> =>
     createProcessProvisioner({ sandbox, artifacts, units, volumes, writers, logger: SILENT, readiness, ...more });
   let current = await make();

@@ -13,12 +13,16 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { skipFor } from '../../../../test/support/skips.ts';
 import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
+import { until } from '../../../../test/support/until.ts';
+import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
+import { createHomeSurvey } from '../../disk-survey/home/home-survey.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
+const MIB = 1024 ** 2;
 const NEVER = new AbortController().signal;
 const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
 const isRoot = process.getuid?.() === 0;
@@ -104,6 +108,35 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(await run('echo more >> var/data/file; cat var/data/file', volumes)).toBe('kept\nmore');
       expect(await run('ls', undefined)).not.toContain('more');
       expect(await world.provisioner.writtenData('ffffffffffff')).toEqual([]);
+    });
+
+    it('what a command writes into one is counted as its own, and what was there before is not', async () => {
+      await world.dispose();
+      const writers = new DiskWriters(createHomeSurvey({ home: level.home }));
+      world = await createProcessWorld(level, {}, { writers });
+      const directory = await world.addVolume('data');
+      writeFileSync(join(directory, 'before'), Buffer.alloc(9 * MIB, 1));
+      const unit = spec('', [{ name: 'data', path: 'data' }], { id: 'eeeeeeeeeeee' });
+      const stop = new AbortController();
+      let isCounted = false;
+      const output = (): void => void (isCounted = true);
+      const signal = stop.signal;
+      const command = world.provisioner.exec({
+        ...{ unit, output, signal, timeoutMs: 180_000 },
+        command: 'while test ! -e data/go; do sleep 0.1; done; head -c 4194304 /dev/zero > data/more; echo; sleep 1000',
+      });
+      const written = async (): Promise<number> =>
+        (await world.writers
+          .list()[0]
+          ?.written('bytes', NEVER)
+          .catch(() => -1)) ?? -1;
+      await until(async () => (await written()) >= 0, { what: 'what was there before' });
+      expect(await written()).toBeLessThan(4 * MIB);
+      writeFileSync(join(directory, 'go'), '');
+      await until(() => isCounted, { what: 'what it writes' });
+      expect(await written()).toBeGreaterThanOrEqual(4 * MIB);
+      world.writers.list()[0]?.end('it takes all');
+      await expect(command).rejects.toMatchObject({ code: 'disk_low' });
     });
 
     it('a volume that is not on the machine is not made anew', async () => {
