@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { answersAt, listenersOf, parseListeners } from './listeners.ts';
+import { answersAt, listenersIn, listenersOf, parseListeners } from './listeners.ts';
 import type { Listener } from './listeners.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
@@ -24,6 +27,40 @@ describe('parseListeners', () => {
 
   it('leaves out what does not listen', () => {
     expect(parseListeners(HEAD + row('0100007F:1F90', '01'))).toEqual([]);
+  });
+});
+
+describe('listenersIn', () => {
+  const CLOSED = row('0100007F:1F90', '06').repeat(50_000);
+
+  it('lets other work go on while it reads a table of very many connections', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'listeners-'));
+    try {
+      await writeFile(join(directory, 'tcp'), `${HEAD}${row('00000000:0050')}${CLOSED}${row('00000000:0051')}`);
+      let turns = 0;
+      const turn = (): void => {
+        turns += 1;
+        waiting = setImmediate(turn);
+      };
+      let waiting = setImmediate(turn);
+      const found = await listenersIn(directory).finally(() => clearImmediate(waiting));
+      expect(found.map(({ port }) => port)).toEqual([80, 81]);
+      expect(turns).toBeGreaterThan(100);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('reads no more of it than it is told to', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'listeners-'));
+    try {
+      await writeFile(join(directory, 'tcp'), `${HEAD}${row('00000000:0050')}${CLOSED}${row('00000000:0051')}`);
+      await writeFile(join(directory, 'tcp6'), `${HEAD}${row('00000000000000000000000000000000:0052')}`);
+      const found = await listenersIn(directory, 100_000);
+      expect(found.map(({ port }) => port)).toEqual([80, 82]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 });
 

@@ -3,17 +3,14 @@
  * request has to be seen to listen there by a process of the unit, before the connection is made and after it.
  */
 import { readFileSync } from 'node:fs';
-import { readFile, readdir, readlink } from 'node:fs/promises';
+import { readdir, readlink } from 'node:fs/promises';
 import type { Target, UnitProcess } from '../../domain/routes/router.ts';
 import { askedTogether } from '../../lib/asked-together.ts';
-import { type Listener, parseListeners } from '../../lib/listeners.ts';
+import { type Listener, listenersIn } from '../../lib/listeners.ts';
 import { allProcesses, familyOf, isAlive, unlessGone } from '../../lib/processes.ts';
 
 /** Every listener of the machine as it is after the call. */
-const machineListeners = askedTogether(async () => {
-  const tables = await Promise.all(['tcp', 'tcp6'].map(readTable));
-  return tables.flatMap(parseListeners);
-});
+const machineListeners = askedTogether(() => listenersIn('/proc/self/net'));
 
 export class ListenerProof {
   readonly #target: Target;
@@ -94,14 +91,4 @@ async function isByFamily(listeners: readonly Listener[], { pid: root }: UnitPro
     if (missing.size === 0) return true;
   }
   return false;
-}
-
-async function readTable(name: string): Promise<string> {
-  try {
-    return await readFile(`/proc/self/net/${name}`, 'latin1');
-  } catch (error) {
-    // A kernel without IPv6 has no such table.
-    if (name === 'tcp6' && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }

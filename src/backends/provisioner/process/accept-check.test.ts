@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { AcceptCheck, parseUnaccepted } from './accept-check.ts';
+import { AcceptCheck, parseUnaccepted, readUnaccepted } from './accept-check.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -37,6 +40,19 @@ it('reads from the table who waits to be accepted', () => {
     row('A006', '01', 4713).replace('0100007F:1F90 0100007F:A006', '0100007F:A006 0100007F:1F90'),
   ].join('\n');
   expect(parseUnaccepted(table)).toEqual(new Map([[8080, new Set([0xa001, 0xa002, 0xa004])]]));
+});
+
+it('does not read a table to its end that is larger than it may be', async () => {
+  const row = (remote: string): string =>
+    `   1: 0100007F:1F90 0100007F:${remote} 01 00000000:00000000 00:00000000 00000000     0        0 0 1 x\n`;
+  const directory = await mkdtemp(join(tmpdir(), 'accept-check-'));
+  try {
+    await writeFile(join(directory, 'tcp'), row('A001').repeat(1_000) + row('A002'));
+    expect(await readUnaccepted(directory, 1_000_000)).toEqual(new Map([[8080, new Set([0xa001, 0xa002])]]));
+    expect(await readUnaccepted(directory, 50_000)).toBeNull();
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
 
 it('takes a listener that accepts for well, and a port where nobody listens for unwell', async () => {

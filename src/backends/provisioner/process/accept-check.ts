@@ -3,11 +3,13 @@
  * closes its side when the client has closed its own has accepted, as nearly all servers do at once. Else the kernel's table shows it: those
  * that nobody has accepted yet are in there without an inode. To read it takes milliseconds of the processor, whatever it holds.
  */
-import { readFile, readlink } from 'node:fs/promises';
+import { readlink } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import type { ProbeResult } from '../../../domain/units/provisioner.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { atMost } from '../../../lib/deadline.ts';
+import { tcpTable } from '../../../lib/tcp-table.ts';
 
 /** Whoever is slow closes before that; on a machine with too much to do looking would be one thing more. */
 const FIRST_LOOK_MS = 1_000;
@@ -18,6 +20,10 @@ const LONGEST_PAUSE_MS = 1_000;
 const READING_MS = 5;
 /** More unanswered connections than these are not looked for. */
 const MAX_WAITING = 64;
+/** Of the tables of a unit's own network, some thirty thousand rows; who has more and does not close its side is not judged. */
+const MOST_OWN_BYTES = 4 * 1024 * 1024;
+/** Of those of the machine's. */
+const MOST_BYTES = 32 * 1024 * 1024;
 
 interface AcceptProbe {
   readonly address: Address;
@@ -113,39 +119,43 @@ type Unaccepted = ReadonlyMap<number, ReadonlySet<number>>;
 
 const NOBODY: ReadonlySet<number> = new Set();
 
-/** Null when the kernel does not say. */
+/** Null when the kernel does not say, or says too much. */
 async function unacceptedOf(pids: readonly number[], port: number): Promise<ReadonlySet<number> | null> {
   for (const pid of pids) {
-    const found = await reading(pid).catch(() => null);
-    if (found !== null) return found.get(port) ?? NOBODY;
+    const found = await reading(pid).catch(() => undefined);
+    if (found === null) return null;
+    if (found !== undefined) return found.get(port) ?? NOBODY;
   }
   return null;
 }
 
-const readings = new Map<string, { readonly found: Promise<Unaccepted>; readonly at: number }>();
+const readings = new Map<string, { readonly found: Promise<Unaccepted | null>; readonly at: number }>();
 
 /** Units that are looked at together share one, where they share a network. */
-async function reading(pid: number): Promise<Unaccepted> {
+async function reading(pid: number): Promise<Unaccepted | null> {
   const network = await readlink(`/proc/${pid}/ns/net`);
+  const isOwn = network !== (await readlink('/proc/self/ns/net'));
   const now = performance.now();
   const known = readings.get(network);
   if (known !== undefined && now - known.at < READING_MS) return known.found;
-  const found = Promise.all(['tcp', 'tcp6'].map((name) => readTable(pid, name))).then((tables) =>
-    parseUnaccepted(tables.join('\n')),
-  );
+  const found = readUnaccepted(`/proc/${pid}/net`, isOwn ? MOST_OWN_BYTES : MOST_BYTES);
   for (const [key, { at }] of readings) if (now - at > READING_MS) readings.delete(key);
   readings.set(network, { found, at: now });
   return found;
 }
 
-async function readTable(pid: number, name: string): Promise<string> {
-  try {
-    return await readFile(`/proc/${pid}/net/${name}`, 'latin1');
-  } catch (error) {
-    // A kernel without IPv6 has no such table.
-    if (name === 'tcp6' && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
+/** By the tables in a directory. Null: they are larger than that. */
+export async function readUnaccepted(directory: string, mostBytes: number): Promise<Unaccepted | null> {
+  const found: ReturnType<typeof parseUnaccepted> = new Map();
+  let bytes = 0;
+  for (const name of ['tcp', 'tcp6']) {
+    for await (const rows of tcpTable(join(directory, name))) {
+      bytes += rows.length;
+      if (bytes > mostBytes) return null;
+      parseUnaccepted(rows, found);
+    }
   }
+  return found;
 }
 
 /**
@@ -154,10 +164,9 @@ async function readTable(pid: number, name: string): Promise<string> {
  */
 const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) (?:01|03|08) \S+ \S+ \S+ +\d+ +\d+ 0 /gm;
 
-/** Pure: the connections in tables of the kernel that come about, are established or closed by the client, and not accepted. */
-export function parseUnaccepted(tables: string): Map<number, Set<number>> {
-  const found = new Map<number, Set<number>>();
-  for (const [, local = '', client = ''] of tables.matchAll(ROW)) {
+/** The connections among rows of the kernel's tables that come about, are established or closed by the client, and not accepted; put into `found`. */
+export function parseUnaccepted(rows: string, found = new Map<number, Set<number>>()): Map<number, Set<number>> {
+  for (const [, local = '', client = ''] of rows.matchAll(ROW)) {
     const port = Number.parseInt(local, 16);
     const clients = found.get(port) ?? new Set();
     found.set(port, clients.add(Number.parseInt(client, 16)));

@@ -7,7 +7,7 @@ import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { checkOnce } from '../http-check.ts';
-import { answersAt, isListenedAt, listenersOf } from '../../../lib/listeners.ts';
+import { answersAt, isListenedAt, listenersAlone, listenersOf } from '../../../lib/listeners.ts';
 import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
 import type { Say } from '../../../domain/say.ts';
@@ -177,7 +177,8 @@ class Wait {
       const now = performance.now();
       if (now >= inspectAt) {
         inspectAt = now + rarely(INSPECT_EVERY_MS);
-        this.#listeners = await listenersOf(await this.#unit.pids());
+        const pids = await this.#unit.pids();
+        this.#listeners = await (this.#unit.address === null ? listenersOf(pids) : listenersAlone(pids));
         const other = await this.#otherAddress(now);
         if (other !== null) return other;
         if (this.#other === null) await this.#judgePlaces(port, now);
