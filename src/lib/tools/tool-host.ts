@@ -10,6 +10,8 @@ const IDLE_MS = 5_000;
 const PROGRAM = fileURLToPath(new URL(`./tool-process${extname(import.meta.url)}`, import.meta.url));
 
 interface Asked {
+  /** Who was asked: one that is let go may end only once the next one is up. */
+  readonly child: ChildProcess;
   readonly resolve: (end: ToolEnd) => void;
   readonly reject: (error: Error) => void;
 }
@@ -35,7 +37,7 @@ export class ToolHost {
     const id = this.#next++;
     try {
       return await new Promise<ToolEnd>((resolve, reject) => {
-        this.#asked.set(id, { resolve, reject });
+        this.#asked.set(id, { child, resolve, reject });
         child.send({ id, ...call } satisfies ToolQuestion, (error) => {
           if (error !== null) reject(error);
         });
@@ -58,7 +60,7 @@ export class ToolHost {
     });
     const over = (error: Error): void => {
       if (this.#child === child) this.#child = null;
-      for (const { reject } of this.#asked.values()) reject(error);
+      for (const asked of this.#asked.values()) if (asked.child === child) asked.reject(error);
     };
     child.once('error', over);
     child.once('exit', () => over(new Error('The process that starts tools has ended.')));
