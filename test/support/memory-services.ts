@@ -13,7 +13,12 @@ import { Orphans } from '../../src/domain/services/orphans.ts';
 import { Provider } from '../../src/domain/services/provider.ts';
 import type { Binding, Instance, Service } from '../../src/domain/services/service.ts';
 import { createServiceProxy } from '../../src/domain/services/service-proxy.ts';
-import type { ServiceReader, ServiceWriter } from '../../src/domain/services/service-store.ts';
+import type {
+  BindingFilter,
+  ServiceChange,
+  ServiceReader,
+  ServiceWriter,
+} from '../../src/domain/services/service-store.ts';
 import { createServices } from '../../src/domain/services/services.ts';
 import type { Store } from '../../src/domain/store.ts';
 import type { TeamReader } from '../../src/domain/teams/team-store.ts';
@@ -29,18 +34,21 @@ interface MemoryServicesDeps {
 
 class Records implements ServiceReader, ServiceWriter {
   readonly #services = new Map<string, Service>();
+  readonly #docs = new Map<string, string>();
   readonly #instances = new Map<string, Instance>();
   readonly #bindings = new Map<string, Binding>();
 
   service = async (name: string): Promise<Service | null> => this.#services.get(name) ?? null;
   services = async (): Promise<Service[]> => sorted([...this.#services.values()]);
+  serviceDoc = async (name: string): Promise<string> => this.#docs.get(name) ?? '';
   instance = async (name: string): Promise<Instance | null> =>
     [...this.#instances.values()].find((each) => each.name === name) ?? null;
   instanceById = async (id: string): Promise<Instance | null> => this.#instances.get(id) ?? null;
   instances = async (service?: string): Promise<Instance[]> =>
     sorted([...this.#instances.values()].filter((each) => service === undefined || each.service === service));
   binding = async (id: string): Promise<Binding | null> => this.#bindings.get(id) ?? null;
-  bindings = async ({ app, instance }: { app?: string; instance?: string } = {}): Promise<Binding[]> =>
+  allBindings = async (): Promise<Binding[]> => [...this.#bindings.values()];
+  bindings = async ({ app, instance }: BindingFilter): Promise<Binding[]> =>
     [...this.#bindings.values()].filter(
       (each) => (app === undefined || each.app === app) && (instance === undefined || each.instance === instance),
     );
@@ -51,7 +59,10 @@ class Records implements ServiceReader, ServiceWriter {
     }
     this.#services.set(name, service);
   };
-  updateService = async (name: string, change: Partial<Service>): Promise<void> => update(this.#services, name, change);
+  updateService = async (name: string, { doc, ...change }: ServiceChange): Promise<void> => {
+    update(this.#services, name, change);
+    if (doc !== undefined) this.#docs.set(name, doc);
+  };
   deleteService = async (name: string): Promise<void> => void this.#services.delete(name);
   insertInstance = async (instance: Instance): Promise<void> => void this.#instances.set(instance.id, instance);
   updateInstance = async (id: string, change: Partial<Instance>): Promise<void> => update(this.#instances, id, change);

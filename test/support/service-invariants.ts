@@ -1,7 +1,7 @@
 /** What must hold of services once nothing goes on: provider, store and the environments of the apps agree. */
 import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { withBindings } from '../../src/domain/services/binding-env.ts';
-import type { Instance } from '../../src/domain/services/service.ts';
+import type { InstanceSummary } from '../../src/domain/services/service.ts';
 import { unitHosts } from '../../src/domain/services/unit-hosts.ts';
 import type { DomainWorld } from './domain-wiring.ts';
 import { until } from './until.ts';
@@ -29,7 +29,7 @@ export async function serviceViolations(world: DomainWorld): Promise<string[]> {
 }
 
 /** What the provider has is what is recorded, no more and no less. */
-async function atProvider({ machine }: DomainWorld, instances: readonly Instance[]): Promise<string[]> {
+async function atProvider({ machine }: DomainWorld, instances: readonly InstanceSummary[]): Promise<string[]> {
   const { store, endpoint } = machine;
   const wrong: string[] = [];
   const recorded = new Set(instances.map(({ id }) => id));
@@ -58,7 +58,7 @@ async function atProvider({ machine }: DomainWorld, instances: readonly Instance
 }
 
 /** Its environment is its own variables and those of its bindings. */
-async function ofApp({ machine }: DomainWorld, app: string, instances: readonly Instance[]): Promise<string[]> {
+async function ofApp({ machine }: DomainWorld, app: string, instances: readonly InstanceSummary[]): Promise<string[]> {
   const { store } = machine;
   const bound = (await store.bindings({ app })).flatMap(({ instance: id, vars, names: { names } }) => {
     const instance = instances.find((each) => each.id === id);

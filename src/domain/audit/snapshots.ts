@@ -69,7 +69,8 @@ async function catalogSnapshot(tx: StoreWriter, kind: string, name: string): Pro
     case 'service': {
       const service = await tx.service(name);
       if (service === null) return open({});
-      const { kind: protocol, url, username, password, ownerTeams, teams, isRestricted, doc } = service;
+      const { kind: protocol, url, username, password, ownerTeams, teams, isRestricted } = service;
+      const doc = await tx.serviceDoc(name);
       const shown = open({ kind: protocol, url: hostOf(url), username, owner_teams: ownerTeams, teams, doc });
       return secret(shown, { restricted: isRestricted }, { address: url, password });
     }

@@ -15,7 +15,7 @@ import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.
 import { instanceTeams } from './instance-teams.ts';
 import { instanceLease, isOver, type Orphans } from './orphans.ts';
 import { answerOf, type Provider, providerFailed } from './provider.ts';
-import { checkInstanceName, type Instance, type Service } from './service.ts';
+import { checkInstanceName, type Instance, type InstanceSummary, type Service } from './service.ts';
 import { EndpointFailure, type EndpointFact, type InstanceStatus } from './service-endpoint.ts';
 
 export interface NewInstance {
@@ -36,7 +36,7 @@ export interface InstanceChange {
 }
 
 export interface InstanceView {
-  readonly instance: Instance;
+  readonly instance: InstanceSummary;
   /** Names of the apps that are bound to it; sorted. */
   readonly apps: readonly string[];
   /** What the provider says of it; null when it could not be asked. */
@@ -48,7 +48,7 @@ export interface InstanceView {
 export interface ListedInstances {
   readonly service: string;
   /** Sorted by name. */
-  readonly instances: readonly Instance[];
+  readonly instances: readonly InstanceSummary[];
 }
 
 /** `service`: name of the service that the instance must be of; '' or absent for any. */
@@ -85,11 +85,16 @@ const ASKED_AT_ONCE = 8;
 export function createInstances(deps: InstancesDeps): Instances {
   const { store, provider, orphans, act, now } = deps;
 
-  async function view(caller: Caller, service: Service, instance: Instance, isAsked: boolean): Promise<InstanceView> {
+  async function view(
+    caller: Caller,
+    service: Service,
+    instance: InstanceSummary,
+    isAsked: boolean,
+  ): Promise<InstanceView> {
     const bindings = await store.bindings({ instance: instance.id });
     const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
-    const isThere = isAsked && instance.state === 'ready';
-    const details = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
+    const asked = isAsked && instance.state === 'ready' ? await store.instanceById(instance.id) : null;
+    const details = asked && (await provider.info(service, asked, callerName(caller)).catch(orNull));
     const redact = secretsOf(bindings);
     const info = details?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
     return { instance, apps: apps.sort(), info };

@@ -7,7 +7,7 @@ import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
 import type { BoundTo, Provider } from './provider.ts';
-import { type Binding, type Instance, notifiedHosts } from './service.ts';
+import { type BindingSummary, type InstanceSummary, notifiedHosts } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
 export interface Orphan {
@@ -91,7 +91,7 @@ export class Orphans {
 
   async #unfinished(): Promise<Orphan[]> {
     const { store } = this.#deps;
-    const [instances, bindings] = await Promise.all([store.instances(), store.bindings()]);
+    const [instances, bindings] = await Promise.all([store.instances(), store.allBindings()]);
     const byId = new Map(instances.map((instance) => [instance.id, instance]));
     const found = [
       ...instances.filter(({ state }) => state !== 'ready').map((instance) => orphanOf(instance, null)),
@@ -294,7 +294,7 @@ export class Orphans {
   }
 }
 
-function orphanOf(instance: Instance | null, binding: Binding | null): Orphan {
+function orphanOf(instance: InstanceSummary | null, binding: BindingSummary | null): Orphan {
   const { id, createdAt, attempts, problem } = binding ?? instance ?? NOTHING;
   return {
     kind: binding === null ? 'instance' : 'binding',

@@ -1,24 +1,33 @@
-import type { Binding, Instance, Service } from './service.ts';
+import type { Binding, BindingSummary, Instance, InstanceSummary, Service } from './service.ts';
 
 /** What must be remembered about services. Readers answer null for what is missing; secrets come decrypted. */
 export interface ServiceReader {
   service(name: string): Promise<Service | null>;
   /** Sorted by name. */
   services(): Promise<Service[]>;
+  /** What its owners have written about it; '' for a service that is not there. By itself, for it may be long. */
+  serviceDoc(name: string): Promise<string>;
   instance(name: string): Promise<Instance | null>;
   instanceById(id: string): Promise<Instance | null>;
   /** Sorted by name; of one service, or of all. */
-  instances(service?: string): Promise<Instance[]>;
+  instances(service?: string): Promise<InstanceSummary[]>;
   binding(id: string): Promise<Binding | null>;
+  /** Of an app, of an instance, or of both; oldest first. */
+  bindings(filter: BindingFilter): Promise<Binding[]>;
   /** Oldest first. */
-  bindings(filter?: { readonly app?: string; readonly instance?: string }): Promise<Binding[]>;
+  allBindings(): Promise<BindingSummary[]>;
 }
 
+export type ServiceChange = Partial<Omit<Service, 'name' | 'createdAt'> & { readonly doc: string }>;
+
+export type BindingFilter =
+  { readonly app: string; readonly instance?: string } | { readonly app?: string; readonly instance: string };
+
 export interface ServiceWriter {
-  /** Throws PlatformError `service.name_taken`, `team.not_found`. */
+  /** Without documentation. Throws PlatformError `service.name_taken`, `team.not_found`. */
   insertService(service: Service): Promise<void>;
   /** Throws PlatformError `service.not_found`, `team.not_found`. */
-  updateService(name: string, change: Partial<Omit<Service, 'name' | 'createdAt'>>): Promise<void>;
+  updateService(name: string, change: ServiceChange): Promise<void>;
   /** Throws PlatformError `service.has_instances`. */
   deleteService(name: string): Promise<void>;
   /** Throws PlatformError `instance.name_taken`, `service.not_found`, `team.not_found`. */

@@ -17,7 +17,6 @@ export interface Service {
   readonly teams: readonly string[];
   /** True: only its owners and the teams that were granted access may use it. */
   readonly isRestricted: boolean;
-  readonly doc: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
 }
@@ -49,6 +48,9 @@ export interface Instance {
   /** Why the last attempt to undo it failed; '' when there was none. */
   readonly problem: string;
 }
+
+/** Without what is sealed: nothing is decrypted for it. */
+export type InstanceSummary = Omit<Instance, 'parameters'>;
 
 /**
  * binding -> bound -> unbinding -> gone. `bound` and the app's environment change in one transaction, the one that makes the
@@ -88,6 +90,9 @@ export interface Binding {
   readonly attempts: number;
   readonly problem: string;
 }
+
+/** Without what is sealed: nothing is decrypted for it. */
+export type BindingSummary = Omit<Binding, 'vars'>;
 
 /** Each notification is recorded before it is sent: whatever happens then, it is sent again or taken back. */
 export const UNCONFIRMED = '+';

@@ -10,7 +10,8 @@ import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { ServiceManifest } from './manifest.ts';
 import { answerOf, type Provider } from './provider.ts';
-import type { Instance, Service } from './service.ts';
+import type { InstanceSummary, Service } from './service.ts';
+import type { ServiceChange } from './service-store.ts';
 import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
@@ -55,7 +56,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     caller: Caller,
     action: Action,
     on: { readonly name: string; readonly detail?: string },
-    make: (service: Service, tx: StoreWriter) => Promise<Partial<Service>>,
+    make: (service: Service, tx: StoreWriter) => Promise<ServiceChange>,
   ): Promise<void> {
     const { name, detail = '' } = on;
     const service = await demandService(store, name);
@@ -91,7 +92,6 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
         ownerTeams,
         teams: [],
         isRestricted: manifest.isRestricted ?? false,
-        doc: '',
         createdAt,
       };
       await act(caller, 'service.create', {}, { target: `service:${id}`, detail: ownerTeams.join(' ') }, () =>
@@ -141,7 +141,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     async doc(caller, name) {
       const service = await demandService(store, name);
       demand(caller, 'service.info', { service });
-      return service.doc;
+      return store.serviceDoc(name);
     },
 
     setDoc: (caller, name, doc) =>
@@ -194,7 +194,7 @@ async function owners(store: Pick<Store, 'team'>, caller: Caller, team: string):
   });
 }
 
-function hasInstances(instances: readonly Instance[]): PlatformError {
+function hasInstances(instances: readonly InstanceSummary[]): PlatformError {
   const names = instances.map(({ name }) => name).slice(0, 100);
   // Nobody sees these in a list any more.
   const isGoing = instances.every(({ state }) => state === 'removing');

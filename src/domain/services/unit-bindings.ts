@@ -9,7 +9,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
-import { type Binding, notifiedHosts, UNCONFIRMED } from './service.ts';
+import { type BindingSummary, notifiedHosts, UNCONFIRMED } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { servingHosts, unitHosts } from './unit-hosts.ts';
 
@@ -99,10 +99,10 @@ export class UnitBindings {
   }
 
   /** By service, the bindings whose provider knows other units than those that serve. */
-  async #outdated(): Promise<Map<string, Binding[]>> {
+  async #outdated(): Promise<Map<string, BindingSummary[]>> {
     const { store } = this.#deps;
-    const bound = (await store.bindings()).filter(({ state }) => state === 'bound');
-    const found = new Map<string, Binding[]>();
+    const bound = (await store.allBindings()).filter(({ state }) => state === 'bound');
+    const found = new Map<string, BindingSummary[]>();
     if (bound.length === 0) return found;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
     const services = new Map((await store.instances()).map(({ id, service }) => [id, service]));
@@ -117,7 +117,7 @@ export class UnitBindings {
     return found;
   }
 
-  #begin(service: string, bindings: readonly Binding[]): void {
+  #begin(service: string, bindings: readonly BindingSummary[]): void {
     if (this.#isClosed) return;
     if (this.#atWork.has(service)) return void this.#missed.add(service);
     const work = this.#notifyAll(service, bindings).finally(() => {
@@ -127,7 +127,7 @@ export class UnitBindings {
     this.#atWork.set(service, work);
   }
 
-  async #notifyAll(service: string, bindings: readonly Binding[]): Promise<void> {
+  async #notifyAll(service: string, bindings: readonly BindingSummary[]): Promise<void> {
     const { logger, retryMs = RETRY_MS } = this.#deps;
     let isDone = false;
     await bestEffort(logger, 'notifying a provider of units', async () => {

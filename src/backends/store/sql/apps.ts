@@ -6,11 +6,10 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing, teamsNotFound } from './faults.ts';
 import { readAll } from './changed-groups.ts';
-import { gathered, teamsOf } from './gathered.ts';
 import { flat, groupText, KnownGroups, rowsOf } from './known-groups.ts';
 import type { AppsTable, Scope } from './schema.ts';
+import { teamsIn, teamsJson } from './teams-json.ts';
 
-/** Of an app and one of its teams. */
 const COLUMNS = [
   ...[
     'name',
@@ -25,20 +24,22 @@ const COLUMNS = [
     'created_at',
   ],
   ...['release', 'rollout', 'desired', 'deploys', 'removing', 'stopped_processes_json', 'routed_processes_json'],
-  ...['swapped_with', 'settings_json', 'edge_json', 'custom_data_json', 'team'],
+  ...['swapped_with', 'settings_json', 'edge_json', 'custom_data_json', 'teams_json'],
 ];
 
 export function knownApps(): KnownGroups<App> {
-  return new KnownGroups((text) => fromRows(rowsOf<AppRow>(text, COLUMNS)));
+  return new KnownGroups((text) => rowsOf<AppRow>(text, COLUMNS).map(fromRow));
 }
 
 export function appReader(scope: Scope): Pick<AppReader, 'app' | 'apps'> {
   const { db, kind, known } = scope;
-  const rows = (from = db) => from.selectFrom('apps').leftJoin('app_teams', 'app_teams.app', 'apps.name');
+  const teams_json = teamsJson(kind, { named: 'app_teams.app', row: 'apps.name' }).as('teams_json');
+  const rows = (from = db) =>
+    from.selectFrom((all) => all.selectFrom('apps').selectAll().select(teams_json).as('apps'));
   return {
     async app(name) {
-      const query = rows().selectAll('apps').select('app_teams.team').where('apps.name', '=', name);
-      return fromRows(await query.execute())[0] ?? null;
+      const row = await rows().selectAll().where('name', '=', name).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
     },
     async apps(teams) {
       const groups = (from: Scope['db']) =>
@@ -136,16 +137,7 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
   };
 }
 
-type AppRow = AppsTable & { readonly team: string | null };
-
-/** One row per team of an app. */
-function fromRows(rows: readonly AppRow[]): App[] {
-  return gathered(
-    rows,
-    ({ name }) => name,
-    (row, all) => fromRow(row, teamsOf(all).sort()),
-  );
-}
+type AppRow = AppsTable & { readonly teams_json: string };
 
 export function settingsOf(json: string | null): AppSettings {
   return json === null ? NO_SETTINGS : { ...NO_SETTINGS, ...(JSON.parse(json) as Partial<AppSettings>) };
@@ -161,13 +153,13 @@ function edgeOf(json: string | null): EdgeSettings {
   return json === null ? DEFAULT_EDGE : { ...DEFAULT_EDGE, ...(JSON.parse(json) as Partial<EdgeSettings>) };
 }
 
-function fromRow(row: AppsTable, teams: readonly string[]): App {
+function fromRow(row: AppRow): App {
   return {
     name: row.name,
     platform: row.platform,
     owner: row.owner,
     teamOwner: row.team_owner,
-    teams,
+    teams: teamsIn(row.teams_json),
     pool: row.pool,
     plan: row.plan,
     description: row.description,

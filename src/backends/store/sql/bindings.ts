@@ -1,21 +1,36 @@
 import { PlatformError } from '../../../domain/errors.ts';
-import { type Binding, type BindingState, type BoundNames, GIVEN_NAMES } from '../../../domain/services/service.ts';
+import {
+  type Binding,
+  type BindingState,
+  type BindingSummary,
+  type BoundNames,
+  GIVEN_NAMES,
+} from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { needing } from './faults.ts';
 import type { BindingsTable, Scope } from './schema.ts';
 
-export function bindingReader({ db, sealer }: Scope): Pick<ServiceReader, 'binding' | 'bindings'> {
+const COLUMNS = [
+  ...(['id', 'instance', 'app', 'state', 'app_host', 'actor', 'names_json', 'unit_hosts_json'] as const),
+  ...(['attempts', 'problem', 'created_at'] as const),
+];
+
+export function bindingReader({ db, sealer }: Scope): Pick<ServiceReader, 'binding' | 'bindings' | 'allBindings'> {
   return {
     async binding(id) {
       const row = await db.selectFrom('bindings').selectAll().where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : fromRow(row, sealer);
+      return row === undefined ? null : opened(row, sealer);
     },
-    async bindings({ app, instance } = {}) {
+    async bindings({ app, instance }) {
       let query = db.selectFrom('bindings').selectAll().orderBy('created_at').orderBy('id');
       if (app !== undefined) query = query.where('app', '=', app);
       if (instance !== undefined) query = query.where('instance', '=', instance);
-      return (await query.execute()).map((row) => fromRow(row, sealer));
+      return (await query.execute()).map((row) => opened(row, sealer));
+    },
+    async allBindings() {
+      const rows = db.selectFrom('bindings').select(COLUMNS).orderBy('created_at').orderBy('id');
+      return (await rows.execute()).map(fromRow);
     },
   };
 }
@@ -71,7 +86,12 @@ function context(id: string): string {
   return `binding:${id}`;
 }
 
-function fromRow(row: BindingsTable, sealer: Sealer): Binding {
+function opened(row: BindingsTable, sealer: Sealer): Binding {
+  const vars = JSON.parse(sealer.open(row.sealed_vars, context(row.id))) as Record<string, string>;
+  return { ...fromRow(row), vars };
+}
+
+function fromRow(row: Pick<BindingsTable, (typeof COLUMNS)[number]>): BindingSummary {
   return {
     id: row.id,
     instance: row.instance,
@@ -79,7 +99,6 @@ function fromRow(row: BindingsTable, sealer: Sealer): Binding {
     state: row.state as BindingState,
     appHost: row.app_host,
     user: row.actor,
-    vars: JSON.parse(sealer.open(row.sealed_vars, context(row.id))) as Record<string, string>,
     names: { ...GIVEN_NAMES, ...(JSON.parse(row.names_json) as Partial<BoundNames>) },
     unitHosts: JSON.parse(row.unit_hosts_json) as string[],
     createdAt: row.created_at,

@@ -1,31 +1,37 @@
 import { PlatformError } from '../../../domain/errors.ts';
-import type { Instance, InstanceState } from '../../../domain/services/service.ts';
+import type { Instance, InstanceState, InstanceSummary } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
-import { gathered, teamsOf } from './gathered.ts';
 import type { InstancesTable, Scope } from './schema.ts';
+import { teamsIn, teamsJson } from './teams-json.ts';
 
-export function instanceReader({ db, sealer }: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
+const COLUMNS = [
+  ...(['id', 'name', 'service', 'team_owner', 'actor', 'plan', 'description', 'tags_json'] as const),
+  ...(['state', 'attempts', 'problem', 'created_at'] as const),
+];
+
+export function instanceReader({
+  db,
+  kind,
+  sealer,
+}: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
   const rows = () =>
     db
       .selectFrom('instances')
-      .leftJoin('instance_teams', 'instance_teams.instance', 'instances.id')
-      .selectAll('instances')
-      .select('instance_teams.team')
-      .orderBy('instances.name')
-      .orderBy('instance_teams.team');
-  const open = (row: InstancesTable): Instance['parameters'] =>
-    JSON.parse(sealer.open(row.sealed_parameters, context(row.id))) as Record<string, string>;
+      .select(COLUMNS)
+      .select(teamsJson(kind, { named: 'instance_teams.instance', row: 'instances.id' }).as('teams_json'));
+  const one = async (column: 'id' | 'name', value: string): Promise<Instance | null> => {
+    const row = await rows().select('sealed_parameters').where(column, '=', value).executeTakeFirst();
+    if (row === undefined) return null;
+    const parameters = JSON.parse(sealer.open(row.sealed_parameters, context(row.id))) as Record<string, string>;
+    return { ...fromRow(row), parameters };
+  };
   return {
-    async instance(name) {
-      return fromRows(await rows().where('instances.name', '=', name).execute(), open)[0] ?? null;
-    },
-    async instanceById(id) {
-      return fromRows(await rows().where('instances.id', '=', id).execute(), open)[0] ?? null;
-    },
+    instance: (name) => one('name', name),
+    instanceById: (id) => one('id', id),
     async instances(service) {
-      const chosen = service === undefined ? rows() : rows().where('instances.service', '=', service);
-      return fromRows(await chosen.execute(), open);
+      const chosen = service === undefined ? rows() : rows().where('service', '=', service);
+      return (await chosen.orderBy('name').execute()).map(fromRow);
     },
   };
 }
@@ -95,29 +101,22 @@ function context(id: string): string {
   return `instance:${id}`;
 }
 
-/** One row per team of an instance, instances and teams in order. */
-function fromRows(
-  rows: readonly (InstancesTable & { readonly team: string | null })[],
-  open: (row: InstancesTable) => Instance['parameters'],
-): Instance[] {
-  return gathered(
-    rows,
-    ({ id }) => id,
-    (row, all) => ({
-      id: row.id,
-      name: row.name,
-      service: row.service,
-      teamOwner: row.team_owner,
-      teams: teamsOf(all),
-      user: row.actor,
-      plan: row.plan,
-      description: row.description,
-      tags: JSON.parse(row.tags_json) as string[],
-      parameters: open(row),
-      state: row.state as InstanceState,
-      createdAt: row.created_at,
-      attempts: row.attempts,
-      problem: row.problem,
-    }),
-  );
+type Row = Pick<InstancesTable, (typeof COLUMNS)[number]> & { readonly teams_json: string };
+
+function fromRow(row: Row): InstanceSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    service: row.service,
+    teamOwner: row.team_owner,
+    teams: teamsIn(row.teams_json),
+    user: row.actor,
+    plan: row.plan,
+    description: row.description,
+    tags: JSON.parse(row.tags_json) as string[],
+    state: row.state as InstanceState,
+    createdAt: row.created_at,
+    attempts: row.attempts,
+    problem: row.problem,
+  };
 }

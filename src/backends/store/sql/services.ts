@@ -3,25 +3,43 @@ import type { Service } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import { sqlFault } from '../../../sql/sql-error.ts';
 import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
-import { gathered, teamsOf } from './gathered.ts';
 import type { Scope, ServicesTable } from './schema.ts';
+import { teamsIn, teamsJson } from './teams-json.ts';
 
-export function serviceReader({ db, sealer }: Scope): Pick<ServiceReader, 'service' | 'services'> {
+const COLUMNS = ['name', 'kind', 'url', 'username', 'sealed_password', 'is_restricted', 'created_at'] as const;
+
+export function serviceReader({ db, kind, sealer }: Scope): Pick<ServiceReader, 'service' | 'services' | 'serviceDoc'> {
+  const of = { named: 'service_teams.service', row: 'services.name' };
   const rows = () =>
     db
       .selectFrom('services')
-      .leftJoin('service_teams', 'service_teams.service', 'services.name')
-      .selectAll('services')
-      .select(['service_teams.team', 'service_teams.is_owner'])
-      .orderBy('services.name')
-      .orderBy('service_teams.team');
-  const open = (row: ServicesTable): string => sealer.open(row.sealed_password, context(row.name));
+      .select(COLUMNS)
+      .select([
+        teamsJson(kind, { ...of, isOwner: true }).as('owner_teams_json'),
+        teamsJson(kind, { ...of, isOwner: false }).as('teams_json'),
+      ]);
+  const fromRow = (row: Row): Service => ({
+    name: row.name,
+    kind: row.kind as Service['kind'],
+    url: row.url,
+    username: row.username,
+    password: sealer.open(row.sealed_password, context(row.name)),
+    ownerTeams: teamsIn(row.owner_teams_json),
+    teams: teamsIn(row.teams_json),
+    isRestricted: row.is_restricted === 1,
+    createdAt: row.created_at,
+  });
   return {
     async service(name) {
-      return fromRows(await rows().where('services.name', '=', name).execute(), open)[0] ?? null;
+      const row = await rows().where('name', '=', name).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
     },
     async services() {
-      return fromRows(await rows().execute(), open);
+      return (await rows().orderBy('name').execute()).map(fromRow);
+    },
+    async serviceDoc(name) {
+      const row = await db.selectFrom('services').select('doc').where('name', '=', name).executeTakeFirst();
+      return row?.doc ?? '';
     },
   };
 }
@@ -48,7 +66,7 @@ export function serviceWriter({
           username: service.username,
           sealed_password: sealer.seal(service.password, context(name)),
           is_restricted: Number(service.isRestricted),
-          doc: service.doc,
+          doc: '',
           created_at: service.createdAt,
         })
         .onConflict((conflict) => conflict.doNothing())
@@ -94,24 +112,7 @@ function context(name: string): string {
   return `service:${name}`;
 }
 
-type Row = ServicesTable & { readonly team: string | null; readonly is_owner: number | null };
-
-/** One row per team of a service, services and teams in order. */
-function fromRows(rows: readonly Row[], open: (row: ServicesTable) => string): Service[] {
-  return gathered(
-    rows,
-    ({ name }) => name,
-    (row, all) => ({
-      name: row.name,
-      kind: row.kind as Service['kind'],
-      url: row.url,
-      username: row.username,
-      password: open(row),
-      ownerTeams: teamsOf(all.filter((one) => one.is_owner === 1)),
-      teams: teamsOf(all.filter((one) => one.is_owner !== 1)),
-      isRestricted: row.is_restricted === 1,
-      doc: row.doc,
-      createdAt: row.created_at,
-    }),
-  );
-}
+type Row = Pick<ServicesTable, (typeof COLUMNS)[number]> & {
+  readonly owner_teams_json: string;
+  readonly teams_json: string;
+};

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { GIVEN_NAMES } from '../../../domain/services/service.ts';
 import type { Binding, Instance, Service } from '../../../domain/services/service.ts';
+import type { BindingFilter } from '../../../domain/services/service-store.ts';
 import { expectError, type StoreCases } from './case.ts';
 import { AT, LATER, populate } from './records.ts';
 
@@ -14,7 +15,6 @@ export function service(name: string, more: Partial<Service> = {}): Service {
     ownerTeams: ['red'],
     teams: [],
     isRestricted: false,
-    doc: '',
     createdAt: AT,
     ...more,
   };
@@ -61,8 +61,7 @@ export function binding(id: string, more: Partial<Binding> = {}): Binding {
 export const serviceCases: StoreCases = {
   'keeps services with their two lists of teams, sorted': async (store) => {
     await populate(store, 'shop');
-    const doc = 'How to\nuse it: ünï\n';
-    const db = service('db', { ownerTeams: ['blue', 'red'], teams: ['blue'], isRestricted: true, doc });
+    const db = service('db', { ownerTeams: ['blue', 'red'], teams: ['blue'], isRestricted: true });
     await store.transact(async (tx) => {
       await tx.insertService({ ...db, ownerTeams: ['red', 'blue'] });
       await tx.insertService(service('cache', { kind: 'osb' }));
@@ -72,18 +71,27 @@ export const serviceCases: StoreCases = {
     expect(await store.services()).toEqual([service('cache', { kind: 'osb' }), db]);
   },
 
+  'keeps what is written about a service': async (store) => {
+    await populate(store, 'shop');
+    await store.transact((tx) => tx.insertService(service('db')));
+    expect([await store.serviceDoc('db'), await store.serviceDoc('gone')]).toEqual(['', '']);
+    const doc = 'How to\nuse it: ünï\n';
+    await store.transact((tx) => tx.updateService('db', { doc }));
+    await store.transact((tx) => tx.updateService('db', { username: 'other' }));
+    expect(await store.serviceDoc('db')).toBe(doc);
+  },
+
   'changes what is given of a service, and forgets teams that go': async (store) => {
     await populate(store, 'shop');
     await store.transact(async (tx) => {
       await tx.insertService(service('db', { teams: ['blue'] }));
-      await tx.updateService('db', { password: 'another', url: 'http://x', isRestricted: true, doc: 'new' });
+      await tx.updateService('db', { password: 'another', url: 'http://x', isRestricted: true });
     });
     const changed = service('db', {
       teams: ['blue'],
       password: 'another',
       url: 'http://x',
       isRestricted: true,
-      doc: 'new',
     });
     expect(await store.service('db')).toEqual(changed);
     await store.transact((tx) => tx.updateService('db', { ownerTeams: ['blue'], teams: [] }));
@@ -138,7 +146,8 @@ export const serviceCases: StoreCases = {
     expect(await store.instanceById('id of one')).toEqual(instance('one'));
     expect(await store.instance('gone')).toBeNull();
     expect((await store.instances()).map(({ name }) => name)).toEqual(['one', 'two']);
-    expect(await store.instances('cache')).toEqual([instance('two', { service: 'cache' })]);
+    const { parameters: _sealed, ...two } = instance('two', { service: 'cache' });
+    expect(await store.instances('cache')).toEqual([two]);
     const change = { state: 'ready', teams: ['blue', 'red'], attempts: 3, problem: 'no', tags: [] } as const;
     await store.transact(async (tx) => {
       await tx.updateInstance('id of one', { ...change, teams: ['red', 'blue'] });
@@ -162,7 +171,7 @@ export const serviceCases: StoreCases = {
       await tx.deleteInstance('id of one');
       await tx.deleteService('db');
     });
-    expect([await store.services(), await store.instances(), await store.bindings()]).toEqual([[], [], []]);
+    expect([await store.services(), await store.instances(), await store.allBindings()]).toEqual([[], [], []]);
   },
 
   'keeps bindings oldest first, one for each app and instance, beyond the life of the app': async (store) => {
@@ -194,9 +203,10 @@ export const serviceCases: StoreCases = {
     });
     expect(await store.binding('a')).toEqual(a);
     expect(await store.binding('gone')).toBeNull();
-    const ids = async (filter?: { app?: string; instance?: string }): Promise<string[]> =>
-      (await store.bindings(filter)).map(({ id }) => id);
-    expect(await ids()).toEqual(['a', 'b', 'c']);
+    const { vars: _sealed, ...summary } = a;
+    expect((await store.allBindings()).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect((await store.allBindings())[0]).toEqual(summary);
+    const ids = async (filter: BindingFilter): Promise<string[]> => (await store.bindings(filter)).map(({ id }) => id);
     expect(await ids({ app: 'shop' })).toEqual(['a', 'b']);
     expect(await ids({ instance: 'id of one' })).toEqual(['a', 'c']);
     expect(await ids({ app: 'blog', instance: 'id of two' })).toEqual([]);
