@@ -79,6 +79,8 @@ interface Declaration {
   readonly bodyInAnyCase?: true;
   /** True when clients may leave the whole body out; it then counts as one without fields. */
   readonly isBodyOptional?: boolean;
+  /** The longest body in place of BODY_BYTES (http/app.ts); parsing holds everybody up, so it is no more than the operation can make use of. */
+  readonly bodyLimitBytes?: number;
   /** A body that the handler reads itself, because clients send it in several forms; the schema documents the published one. */
   readonly rawBody?: { readonly mediaType: string; readonly schema: TSchema };
   /** Codes beside those that every operation can end with. */

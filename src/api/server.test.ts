@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { login, somebodyWithApp, targetAt } from '../../test/contract/target.ts';
-import { ADMIN, BODY_LIMIT, type MemoryApi, memoryUseCases, startMemoryApi } from '../../test/support/memory-api.ts';
+import { ADMIN, type MemoryApi, memoryUseCases, startMemoryApi } from '../../test/support/memory-api.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
@@ -279,7 +279,7 @@ describe('the server', () => {
         return true;
       },
     });
-    const body = Buffer.alloc(BODY_LIMIT * 3, 7);
+    const body = Buffer.alloc(192 * 1024, 7);
     const taken = await fetch(`${baseUrl}/git/shop.git/x?y=1`, { method: 'POST', body });
     expect(taken.headers.get('x-url')).toBe('/git/shop.git/x?y=1');
     expect(Buffer.from(await taken.arrayBuffer()).equals(body)).toBe(true);
@@ -292,7 +292,7 @@ describe('the server', () => {
     const status = new Promise((resolve, reject) => {
       sent.on('error', reject).on('response', (response) => resolve(response.resume().statusCode));
     });
-    for (let i = 0; i < 3; i += 1) sent.write(Buffer.alloc(BODY_LIMIT / 2, ' '));
+    for (let i = 0; i < 3; i += 1) sent.write(Buffer.alloc(32 * 1024, ' '));
     expect(await status).toBe(413);
     sent.destroy();
   });

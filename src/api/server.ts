@@ -35,7 +35,6 @@ export interface ApiServerOptions {
   readonly logger: Logger;
   /** Believed for whom they speak; nobody when absent. */
   readonly trustedProxies?: TrustedProxies;
-  readonly bodyLimitBytes: number;
   /** The users of apps that share the network of the machine; null or absent for none. */
   readonly appUsers?: AppUsers | null;
   /** Resolves when requests may be served; until then, and where it rejects, they are answered `unavailable`. Absent: at once. */

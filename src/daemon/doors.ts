@@ -19,8 +19,6 @@ import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { demandReady } from './ready.ts';
 import type { ReservedPorts } from './reserved-ports/reserved-ports.ts';
 
-const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
-
 export interface Doors {
   readonly api: ApiServer;
   readonly ssh: SshDoor;
@@ -85,7 +83,6 @@ export async function openDoors(
       version: options.version,
       logger,
       trustedProxies,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
       appUsers,
       ready: () => demandReady(ready, backends.store),
       onAnswered: (operation, status, ms) => options.counters.apiAnswered(operation, status, ms),

@@ -46,7 +46,6 @@ export async function startDomainApi(): Promise<DomainApi> {
     socketPath: null,
     version: '1.2.3',
     logger: SILENT,
-    bodyLimitBytes: 4 * 1024 * 1024,
     ready: async () => {},
     stateVersion: () => store.version(),
   });

@@ -18,7 +18,6 @@ import { createMemoryServices } from './memory-services.ts';
 import { createMemoryPlatform } from './memory-platform.ts';
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse' };
-export const BODY_LIMIT = 64 * 1024;
 
 /** Judges access like the real one; keeps no events. */
 const act: Act = async (caller, action, subject, _options, work) => {
@@ -81,7 +80,6 @@ export async function startMemoryApi(
     socketPath: null,
     version: '1.2.3',
     logger: SILENT,
-    bodyLimitBytes: BODY_LIMIT,
     ready: async () => {},
     ...options,
   });

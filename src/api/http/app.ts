@@ -27,7 +27,6 @@ interface AppOptions extends AnswerOptions {
   readonly routes: readonly ApiRoute[];
   readonly logger: Logger;
   readonly proxies: TrustedProxies;
-  readonly bodyLimitBytes: number;
   /** Null or absent: apps have users or networks of their own, or none. */
   readonly appUsers?: AppUsers | null;
   readonly onAnswered?: ((operation: string, status: number, ms: number) => void) | undefined;
@@ -44,6 +43,8 @@ interface Exchange {
 
 /** For who need not be known yet: what is sent is read before anybody is asked who they are. */
 const PUBLIC_BODY_BYTES = 64 * 1024;
+/** What an operation takes that does not say otherwise. */
+const BODY_BYTES = 256 * 1024;
 
 type Values = Readonly<Record<string, string | undefined>>;
 
@@ -142,8 +143,7 @@ async function serve(exchange: Exchange, asked: Asked, options: AppOptions, turn
 async function answerAsked(exchange: Exchange, { route, params, query }: Asked, options: AppOptions): Promise<void> {
   const { request, call, reply } = exchange;
   const { operation } = route;
-  const limitBytes = operation.access === 'public' ? PUBLIC_BODY_BYTES : options.bodyLimitBytes;
-  const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, limitBytes);
+  const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation);
   const { demandValid } = await validation();
   demandValid(operation, { params, query, body });
   await answer({ route, request, call, params, query, body }, reply, options);
@@ -161,8 +161,9 @@ async function admitCaller({ request, call }: Exchange, operation: Operation, op
   return true;
 }
 
-async function bodyOf({ request, call }: Exchange, operation: Operation, limitBytes: number): Promise<unknown> {
-  const bytes = await readBytes(request, limitBytes);
+async function bodyOf({ request, call }: Exchange, operation: Operation): Promise<unknown> {
+  const { bodyLimitBytes = operation.access === 'public' ? PUBLIC_BODY_BYTES : BODY_BYTES } = operation;
+  const bytes = await readBytes(request, bodyLimitBytes);
   if (operation.answer === 'proxied') return bytes;
   if (bytes.length > 0 && (operation.body !== undefined || operation.rawBody !== undefined)) {
     const body = decodeBody(bytes, call.contentType);

@@ -7,12 +7,16 @@ import { errorAnswer } from '../error-body.ts';
 import { methodsAt, type ApiRoute } from '../routes.ts';
 import type { Reply } from './reply.ts';
 
+/** So much of a refused body is read and thrown away. */
+const MOST_UNREAD_BYTES = 8 * 1024 * 1024;
+
 export function answerError(thrown: unknown, request: IncomingMessage, call: Call, reply: Reply): void {
   const error = call.failed(thrown, toPlatformError(thrown));
   if (reply.isTaken) return reply.cut();
   const { status, headers, body } = errorAnswer(error, request.headers.accept, call.id);
-  // What the client goes on to send is not waited for.
-  if (error.code === 'input.too_large') reply.addHeaders({ connection: 'close' });
+  // What the client goes on to send is not waited for, unless it is little: who is cut off while it sends may read no answer.
+  const isLittle = Number(request.headers['content-length'] ?? Infinity) <= MOST_UNREAD_BYTES;
+  if (error.code === 'input.too_large' && !isLittle) reply.addHeaders({ connection: 'close' });
   reply.send(status, body, headers);
 }
 

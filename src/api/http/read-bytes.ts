@@ -5,7 +5,7 @@ import { PlatformError } from '../../domain/errors.ts';
 /** Throws PlatformError `input.too_large`, `cancelled`. */
 export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   if (!announcesBody(request)) return Promise.resolve(Buffer.alloc(0));
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) return Promise.reject(tooLarge(limitBytes));
   if (request.destroyed) return Promise.reject(endedEarly());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -16,7 +16,7 @@ export function readBytes(request: IncomingMessage, limitBytes: number): Promise
     };
     const take = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limitBytes) settle(() => reject(tooLarge()));
+      if (size > limitBytes) settle(() => reject(tooLarge(limitBytes)));
       else chunks.push(chunk);
     };
     const end = (): void => settle(() => resolve(Buffer.concat(chunks, size)));
@@ -29,8 +29,9 @@ function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-function tooLarge(): PlatformError {
-  return new PlatformError('input.too_large', 'The request body is too large.', { hint: 'Send less at once.' });
+function tooLarge(limitBytes: number): PlatformError {
+  const message = `The request body is too large: at most ${limitBytes / 1024} KiB are taken here.`;
+  return new PlatformError('input.too_large', message, { hint: 'Send less at once.' });
 }
 
 function endedEarly(): PlatformError {

@@ -42,6 +42,7 @@ export const appEnvOperations: readonly Operation[] = [
     params: appParams,
     query: Type.Object({ private: queryText, noRestart: queryText }),
     rawBody: { mediaType: 'application/json', schema: Type.Record(Type.String(), Type.String()) },
+    bodyLimitBytes: 2 * 1024 * 1024,
     errors: failures,
     handle: async ({ useCases, caller }, { params, query, body }, say) => {
       const { vars, noRestart } = readEnvSet(body, query);

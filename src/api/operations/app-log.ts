@@ -59,6 +59,7 @@ export const appLogOperations: readonly Operation[] = [
     params: appParams,
     query: Type.Object({ source: queryText, unit: queryText }),
     rawBody: { mediaType: 'application/json', schema: Type.Array(Type.String()) },
+    bodyLimitBytes: 2 * 1024 * 1024,
     errors: ['app.not_found', 'access.denied', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params, query, body }) =>
       useCases.logs.push(caller, params.app, {

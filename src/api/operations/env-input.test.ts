@@ -71,6 +71,22 @@ describe('setting variables', () => {
     expect(() => readEnvSet(body(text), {})).toThrow();
   });
 
+  it('refuses more variables than an app may have, in each form, before anything is made of them', () => {
+    const names = Array.from({ length: 1_001 }, (_, at) => `A${at}`);
+    const list = names.map((name) => ({ name, value: '1' }));
+    const fields = names.map((name, at) => `Envs.${at}.Name=${name}&Envs.${at}.Value=1&Envs.${at}.Private=false`);
+    const unknown = Array.from({ length: 10_001 }, () => 'Envs.0.Alias=');
+    for (const [text, mediaType] of [
+      [JSON.stringify(Object.fromEntries(names.map((name) => [name, '1']))), ''],
+      [JSON.stringify(list), ''],
+      [JSON.stringify({ envs: list }), ''],
+      [unknown.join('&'), FORM],
+      [names.map((name) => `${name}=1`).join(' '), ''],
+    ] as const)
+      expect(() => readEnvSet(body(text, mediaType), {}), text.slice(0, 40)).toThrow('at most 1000');
+    expect(readEnvSet(body(fields.slice(1).join('&'), FORM), {}).vars).toHaveLength(1_000);
+  });
+
   it('refuses an option that is neither yes nor no', () => {
     expect(() => readEnvSet(body('{"A":"1"}'), { private: 'perhaps' })).toThrow('true or false');
   });

@@ -1,4 +1,5 @@
 /** The forms in which clients of different ages send changes of an app's environment (specification 4.1: not shown). */
+import { demandFew, MAX_VARIABLES } from '../../domain/env/env-rules.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import { FORM, isForm, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
@@ -20,13 +21,17 @@ const SET_HINT = 'Send a JSON object such as {"NAME": "value"}.';
 const SET_MESSAGE = 'You must provide the environment variables in a JSON object';
 const UNSET_MESSAGE = 'You must provide the list of environment variables, in JSON format';
 const FORM_FIELD = /^Envs\.(\d+)\.(Name|Value|Private)$/i;
+/** Of one variable in a form, and then some. */
+const MAX_FIELDS = 10;
 const OPTIONS = new Set(['private', 'norestart', 'managedby', 'pruneunused']);
 
-/** JSON object name -> value, a JSON list as it is listed, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
+/** Refuses too many before anything is made of them. JSON object name -> value, a JSON list as it is listed, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
 export function readEnvSet(body: RawBody, query: Query): EnvSet {
   if (isJson(body)) return fromJson(parseJson(body, SET_MESSAGE), query);
   if (!isForm(body)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
-  return isEnvForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
+  if (!isEnvForm(body)) return fromText(body.text, query);
+  demandFew(body.text.split('&', MAX_FIELDS * MAX_VARIABLES + 1).length / MAX_FIELDS);
+  return fromForm([...new URLSearchParams(body.text)], query);
 }
 
 /** JSON array of names, repeated query `env`, the same as a form, or the oldest clients' text `A B`. */
@@ -83,11 +88,12 @@ function envSet(found: readonly Found[], query: Query, beside: Pairs): EnvSet {
 }
 
 function fromJson(value: unknown, query: Query): EnvSet {
-  if (Array.isArray(value) && value.every(isRecord)) return envSet(value.map(lowerCased), query, []);
+  if (Array.isArray(value) && value.every(isRecord)) return envSet(records(value), query, []);
   if (!isRecord(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const pairs = Object.entries(value);
+  demandFew(pairs.length);
   const list = pairs.find(([name]) => name.toLowerCase() === 'envs')?.[1];
-  if (Array.isArray(list)) return envSet(list.map(lowerCased), query, pairs);
+  if (Array.isArray(list)) return envSet(records(list), query, pairs);
   return envSet(
     pairs.map(([name, text]) => ({ name, value: text })),
     query,
@@ -109,7 +115,8 @@ function fromForm(pairs: Pairs, query: Query): EnvSet {
 function fromText(given: string, query: Query): EnvSet {
   const text = given.trim();
   // A value goes on to the next name; with one expression for all white space before that, much of it would take for ever.
-  const starts = [...` ${text}`.matchAll(/\s\w+=/g)].map(({ index }) => index);
+  const starts: number[] = [];
+  for (const { index } of ` ${text}`.matchAll(/\s\w+=/g)) demandFew(starts.push(index));
   const bounds = starts[0] === 0 ? starts : [0, ...starts];
   const pairs = bounds.map((start, at) => text.slice(start, bounds[at + 1]).trimEnd());
   const found = pairs.map((pair) => ({
@@ -117,6 +124,11 @@ function fromText(given: string, query: Query): EnvSet {
     value: pair.slice(pair.indexOf('=') + 1),
   }));
   return envSet(found, query, []);
+}
+
+function records(list: readonly unknown[]): Found[] {
+  demandFew(list.length);
+  return list.map(lowerCased);
 }
 
 function asText(name: unknown, value: unknown): string {

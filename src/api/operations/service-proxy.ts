@@ -8,6 +8,8 @@ import { queryText } from './fields.ts';
 
 const query = Type.Object({ callback: queryText });
 const errors: readonly ErrorCode[] = ['access.denied', 'provider.failed', 'instance.not_ready'];
+/** It is handed on as it is. */
+const BODY_BYTES = 8 * 1024 * 1024;
 const OTHERS: readonly Method[] = ['POST', 'PUT', 'DELETE'];
 
 function everyMethod(...paths: readonly string[]): { method: Method; path: string }[] {
@@ -26,6 +28,7 @@ export const serviceProxyOperations: readonly Operation[] = [
     also: everyMethod('/services/proxy/:instance', '/services/:service/proxy/:instance'),
     changesState: true,
     access: 'user',
+    bodyLimitBytes: BODY_BYTES,
     params: Type.Object({ instance: Type.String(), service: Type.Optional(Type.String()) }),
     query,
     errors: [...errors, 'instance.not_found', 'service.not_found'],
@@ -41,6 +44,7 @@ export const serviceProxyOperations: readonly Operation[] = [
     also: everyMethod('/services/proxy/service/:service'),
     changesState: true,
     access: 'user',
+    bodyLimitBytes: BODY_BYTES,
     params: Type.Object({ service: Type.String() }),
     query,
     errors: [...errors, 'service.not_found'],

@@ -1,6 +1,6 @@
 /** The catalog of services (specification 4.2). */
 import type { ServiceManifest } from '../../domain/services/manifest.ts';
-import { FORM, isForm, type RawBody, readBodyFields } from '../body.ts';
+import { FORM, isForm, type RawBody } from '../body.ts';
 import { empty, json, type Operation, text } from '../operation.ts';
 import { Type } from '../schema.ts';
 
@@ -104,6 +104,7 @@ export const serviceOperations: readonly Operation[] = [
     access: 'user',
     params,
     rawBody: { mediaType: 'text/plain', schema: Type.String() },
+    bodyLimitBytes: 4 * 1024 * 1024,
     errors: denied,
     handle: ({ useCases, caller }, { params: { service }, body }) =>
       useCases.services.setDoc(caller, service, readDoc(body)),
@@ -158,5 +159,5 @@ async function readManifest(body: RawBody, named: string): Promise<ServiceManife
 
 function readDoc(body: RawBody): string {
   const isDocForm = body.mediaType === FORM && body.text.startsWith('doc=');
-  return isDocForm ? String(readBodyFields(body).get('doc')?.at(-1) ?? '') : body.text;
+  return isDocForm ? (new URLSearchParams(body.text.split('&', 1)[0]).get('doc') ?? '') : body.text;
 }

@@ -4,7 +4,7 @@ import type { EnvVar } from '../apps/app.ts';
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 const MAX_VALUE_BYTES = 65_536;
-const MAX_VARIABLES = 1_000;
+export const MAX_VARIABLES = 1_000;
 /** All names and values together: systems start no process with more than some 2 MiB of environment and arguments. */
 const MAX_TOTAL_BYTES = 1024 * 1024;
 /** Set by the platform for every unit; an app's own value would be a lie. */
@@ -38,7 +38,7 @@ export function checkVariable(input: { name: unknown; value: unknown; public: bo
 
 /** Throws PlatformError `env.invalid` when an app's whole environment is too large. */
 export function checkTotal(vars: readonly EnvVar[]): void {
-  if (vars.length > MAX_VARIABLES) throw tooMany();
+  demandFew(vars.length);
   const bytes = vars.reduce((sum, { name, value }) => sum + name.length + Buffer.byteLength(value) + 2, 0);
   if (bytes > MAX_TOTAL_BYTES) {
     throw new PlatformError('env.invalid', `The environment of an app may take at most ${MAX_TOTAL_BYTES} bytes.`, {
@@ -49,10 +49,12 @@ export function checkTotal(vars: readonly EnvVar[]): void {
 
 /** Throws PlatformError `env.invalid` when more are named than an app may have. */
 export function wantedNames(names: readonly string[]): ReadonlySet<string> {
-  if (names.length > MAX_VARIABLES) throw tooMany();
+  demandFew(names.length);
   return new Set(names);
 }
 
-function tooMany(): PlatformError {
-  return new PlatformError('env.invalid', `An app may have at most ${MAX_VARIABLES} environment variables.`);
+/** Throws PlatformError `env.invalid` for more variables than an app may have. */
+export function demandFew(count: number): void {
+  if (count <= MAX_VARIABLES) return;
+  throw new PlatformError('env.invalid', `An app may have at most ${MAX_VARIABLES} environment variables.`);
 }

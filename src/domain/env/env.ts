@@ -9,7 +9,7 @@ import type { EnvVar } from '../apps/app.ts';
 import type { Say } from '../say.ts';
 import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from './env-change.ts';
-import { checkTotal, checkVariable, VARIABLE_NAME, wantedNames } from './env-rules.ts';
+import { checkTotal, checkVariable, demandFew, VARIABLE_NAME, wantedNames } from './env-rules.ts';
 
 interface EnvChange {
   readonly noRestart: boolean;
@@ -51,6 +51,7 @@ export function createEnv(deps: EnvDeps): Env {
     async set(caller, appName, input, change, say) {
       const app = await demandApp(store, appName);
       demand(caller, 'env.set', { app });
+      demandFew(input.length);
       const vars = input.map(checkVariable);
       if (vars.length === 0) {
         throw new PlatformError('env.invalid', 'You must provide the environment variables in a JSON object', {
