@@ -9,6 +9,7 @@ import { planSource } from './plan-source.ts';
 const MOST_MS = 4_000;
 
 const keys = (bytes: number): string => Array.from({ length: bytes / 6 }, (_, at) => `k${at.toString(36)}:`).join('\n');
+const toml = Array.from({ length: 1_000_000 }, (_, at) => `k${at} = 1`).join('\n');
 const slashes = `${'/'.repeat(400_000)}x`;
 const start = { scripts: { start: 'node server.js' } };
 const json = (content: object): string => JSON.stringify({ ...start, ...content });
@@ -22,6 +23,7 @@ it.each<[string, Record<string, string>]>([
   ['a pattern of packages with slashes within', { 'package.json': json({ workspaces: [slashes] }) }],
   ['many keys in pnpm-workspace.yaml', { 'package.json': json({}), 'pnpm-workspace.yaml': keys(250_000) }],
   ['many keys in render.yaml', { 'package.json': json({}), 'render.yaml': keys(250_000) }],
+  ['many keys in Pipfile', { Pipfile: toml }],
   ['members of a Rust workspace with slashes within', { 'Cargo.toml': `[workspace]\nmembers = ["${slashes}"]\n` }],
   [
     'a line of pnpm-lock.yaml with much white space',

@@ -41,7 +41,7 @@ it('any plan is made, whatever the files hold', async () => {
   const hostile = {
     ...files,
     'manage.py': '',
-    'Cargo.toml': blank,
+    'Cargo.toml': blank.slice(0, 250_000),
     'Cargo.lock': blank,
     'rust-toolchain': blank,
     'go.mod': blank,

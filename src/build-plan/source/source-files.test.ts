@@ -69,4 +69,13 @@ describe('SourceFiles', () => {
     });
     expect(await many.beginning('huge')).toHaveLength(256 * 1024);
   });
+
+  it('refuses settings in TOML that are larger than any', async () => {
+    const many = sourceOf({ 'a.toml': '# a\n'.repeat(60_000), 'b.toml': '# b\n'.repeat(70_000) });
+    expect(await many.toml('a.toml')).toEqual({});
+    await expect(many.toml('b.toml')).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: 'b.toml is larger than 256 KiB.',
+    });
+  });
 });

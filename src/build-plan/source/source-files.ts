@@ -10,6 +10,8 @@ import type { SourceReader } from './source-reader.ts';
 /** Lock files of large apps have several. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const BEGINNING_BYTES = 256 * 1024;
+/** Of settings that people write by hand: the parser takes seconds for each MiB, and nothing else is done meanwhile. */
+const MAX_TOML_BYTES = 256 * 1024;
 /** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
@@ -28,6 +30,7 @@ export class SourceFiles {
   readonly #reader: SourceReader;
   readonly #texts = new Map<string, string | null>();
   readonly #beginnings = new Map<string, string | null>();
+  readonly #tomls = new Map<string, Readonly<Record<string, unknown>>>();
 
   constructor(reader: SourceReader) {
     this.#reader = reader;
@@ -74,11 +77,7 @@ export class SourceFiles {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     const found = await this.#reader.read(path, MAX_BYTES);
-    if (found !== null && found.size > MAX_BYTES) {
-      throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`, {
-        hint: `Make ${path} smaller, or take it out of the repository, commit and push again.`,
-      });
-    }
+    if (found !== null && found.size > MAX_BYTES) throw tooLarge(path, `${MAX_BYTES / 1024 / 1024} MiB`);
     const text = found === null ? null : decode(found.bytes);
     this.#texts.set(path, text);
     return text;
@@ -126,12 +125,17 @@ export class SourceFiles {
     return valueAt(await this.json(path), key.split('.'));
   }
 
-  /** A TOML file's content; undefined when there is no such file. Throws Failure `invalid_config` with the line. */
-  async toml(path: string): Promise<Record<string, unknown> | undefined> {
+  /** The content of settings in TOML; undefined when there is no such file. Throws Failure `invalid_config` with the line. */
+  async toml(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const known = this.#tomls.get(path);
+    if (known !== undefined) return known;
     const text = await this.text(path);
     if (text === null) return undefined;
+    if (text.length > MAX_TOML_BYTES) throw tooLarge(path, `${MAX_TOML_BYTES / 1024} KiB`);
     try {
-      return parseToml(text, { maxDepth: 100 });
+      const content = parseToml(text, { maxDepth: 100 });
+      this.#tomls.set(path, content);
+      return content;
     } catch (error) {
       const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
       const line = error instanceof TomlError ? ` line ${error.line}` : '';
@@ -176,6 +180,12 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
+}
+
+function tooLarge(path: string, most: string): Failure {
+  return new Failure('invalid_config', `${path} is larger than ${most}.`, {
+    hint: `Make ${path} smaller, or take it out of the repository, commit and push again.`,
+  });
 }
 
 function unreadable(path: string, format: string, reason: string): Failure {

@@ -2,15 +2,15 @@
 import { isRecord } from '../../../lib/is-record.ts';
 import type { PlanProblem } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
+import { lockedPackages } from '../locked-packages.ts';
 import { normalName } from './required.ts';
 
 /** Null when it does, or when there is no lock. Throws Failure `invalid_config`. */
 export async function lockProblem(files: SourceFiles): Promise<PlanProblem | null> {
   const lock = await files.find('uv.lock', 'poetry.lock', 'pdm.lock');
   if (lock === null) return null;
-  const packages = valueAt(await files.toml(lock), ['package']);
-  const names = (Array.isArray(packages) ? packages : []).map((each: unknown) => valueAt(each, ['name']));
-  const locked = new Set(names.flatMap((name) => (typeof name === 'string' ? [normalName(name)] : [])));
+  const names = lockedPackages((await files.text(lock)) ?? '').keys();
+  const locked = new Set([...names].map(normalName));
   const missing = askedFor(await files.toml('pyproject.toml')).find((name) => !locked.has(normalName(name)));
   if (missing === undefined) return null;
   const found = await files.findLine(

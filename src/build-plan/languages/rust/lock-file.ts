@@ -3,20 +3,20 @@ import { satisfies, validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
+import { lockedPackages } from '../locked-packages.ts';
 import { type Crates, table } from './crates.ts';
 
 const LOCK = 'Cargo.lock';
 
-/** For people; null: it fits, or is not there. Throws Failure `invalid_config` for one that cannot be read. */
+/** For people; null: it fits, or is not there. */
 export async function lockWarning(files: SourceFiles, { crates }: Crates): Promise<string | null> {
-  const content = await files.toml(LOCK);
-  const packages = Array.isArray(content?.['package']) ? content['package'].filter(isRecord) : null;
-  if (packages === null) return null;
+  const packages = lockedPackages((await files.text(LOCK)) ?? '');
+  if (packages.size === 0) return null;
   for (const { manifest, directory } of crates) {
     for (const [key, asked] of Object.entries(table(manifest, 'dependencies') ?? {})) {
       const { package: other, version } = isRecord(asked) ? asked : { package: undefined, version: asked };
       const name = typeof other === 'string' ? other : key;
-      const locked = packages.filter((each) => each['name'] === name).map((each) => String(each['version']));
+      const locked = packages.get(name) ?? [];
       const text = typeof version === 'string' ? version : '';
       if (locked.some((each) => text === '' || fits(each, text))) continue;
       const file = directory === '' ? 'Cargo.toml' : `${directory}/Cargo.toml`;

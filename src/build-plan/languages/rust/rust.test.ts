@@ -115,7 +115,7 @@ describe('programs', () => {
     ['serde = "2.0.1"', '1.0.200', /Cargo\.toml asks for serde 2\.0\.1, which is 1\.0\.200 in Cargo\.lock/],
     ['axum = "0.7"', '1.0.0', /Cargo\.toml asks for axum 0\.7, which is not in Cargo\.lock.*cargo build/],
   ])('a Cargo.lock that does not fit is said, and built all the same: %s', async (asked, locked, warning) => {
-    const lock = `version = 3\n[[package]]\nname = "serde"\nversion = "${locked}"\n`;
+    const lock = `version = 3\n[[package]]\nname = "serde"\nversion = "${locked}"\n\n[metadata]\nname = "axum"\n`;
     const made = await plan({ 'Cargo.toml': crate('store', `[dependencies]\n${asked}`), ...MAIN, 'Cargo.lock': lock });
     expect(made.problems).toEqual([]);
     if (warning === null) expect(made.warnings).toEqual([]);
