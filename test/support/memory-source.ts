@@ -4,6 +4,10 @@ import type { SourceReader } from '../../src/build-plan/source/source-reader.ts'
 
 /** Path -> text. */
 export function sourceOf(files: Readonly<Record<string, string>>): SourceFiles {
+  return new SourceFiles(memoryReader(files));
+}
+
+export function memoryReader(files: Readonly<Record<string, string>>): SourceReader {
   const paths = Object.keys(files);
   const below = (directory: string): string[] => {
     const prefix = directory === '' ? '' : `${directory}/`;
@@ -11,14 +15,19 @@ export function sourceOf(files: Readonly<Record<string, string>>): SourceFiles {
     return [...new Set(inside.map((path) => path.split('/')[0] ?? ''))];
   };
   const isFile = (path: string): boolean => Object.hasOwn(files, path);
-  const reader: SourceReader = {
+  return {
     kind: (path) => Promise.resolve(isFile(path) ? 'file' : below(path).length > 0 ? 'directory' : null),
-    list: (path) => Promise.resolve(isFile(path) || below(path).length === 0 ? null : below(path)),
+    list: async (path) => {
+      const names = isFile(path) ? [] : below(path);
+      const inside = path === '' ? '' : `${path}/`;
+      return names.length === 0
+        ? null
+        : names.map((name) => ({ name, kind: isFile(inside + name) ? 'file' : 'directory' }));
+    },
     read: (path, most) => {
       if (!isFile(path)) return Promise.resolve(null);
       const bytes = Buffer.from(files[path] ?? '');
       return Promise.resolve({ bytes: bytes.subarray(0, most), size: bytes.length });
     },
   };
-  return new SourceFiles(reader);
 }

@@ -26,7 +26,12 @@ export function directoryReader(root: string): SourceReader {
 
     async list(path) {
       const real = await inside(path);
-      return real === null || !(await stat(real)).isDirectory() ? null : readdir(real);
+      if (real === null || !(await stat(real)).isDirectory()) return null;
+      const entries = await readdir(real, { withFileTypes: true });
+      return entries.map((entry) => ({
+        name: entry.name,
+        kind: entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : null,
+      }));
     },
 
     async read(path, most) {

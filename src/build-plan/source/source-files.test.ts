@@ -2,10 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sourceOf } from '../../../test/support/memory-source.ts';
+import { memoryReader, sourceOf } from '../../../test/support/memory-source.ts';
 import { treeOf } from '../../../test/support/source-trees.ts';
 import { directoryReader } from './directory.ts';
 import { SourceFiles } from './source-files.ts';
+import type { SourceReader } from './source-reader.ts';
 
 let root: string;
 let files: SourceFiles;
@@ -78,4 +79,34 @@ describe('SourceFiles', () => {
       message: 'b.toml is larger than 256 KiB.',
     });
   });
+
+  it('lists a directory once, and looks for nothing below files', async () => {
+    const { reader, asked } = counted({ 'a.py': '', 'b/main.py': '', 'c/main.py/x': '' });
+    const source = new SourceFiles(reader);
+    for (const name of ['main.py', 'app.py', 'wsgi.py']) await source.findAll(`*/${name}`);
+    expect(await source.findAll('*/*')).toEqual(['b/main.py', 'c/main.py']);
+    expect(asked).toEqual(['list ', 'list b', 'list c']);
+  });
+
+  it('answers no question once its signal is aborted', async () => {
+    const ending = new AbortController();
+    const source = new SourceFiles(counted({ 'a/b': 'c' }).reader, ending.signal);
+    expect(await source.below('a').text('b')).toBe('c');
+    ending.abort(new Error('ended'));
+    for (const question of [source.findAll('*/b'), source.exists('a'), source.text('a/b'), source.below('a').text('x')])
+      await expect(question).rejects.toThrow('ended');
+  });
 });
+
+function counted(files: Readonly<Record<string, string>>): { reader: SourceReader; asked: string[] } {
+  const asked: string[] = [];
+  const reader = memoryReader(files);
+  return {
+    asked,
+    reader: {
+      kind: (path) => (asked.push(`kind ${path}`), reader.kind(path)),
+      list: (path) => (asked.push(`list ${path}`), reader.list(path)),
+      read: (path, most) => (asked.push(`read ${path}`), reader.read(path, most)),
+    },
+  };
+}

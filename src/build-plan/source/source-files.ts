@@ -1,11 +1,15 @@
-/** Questions to a source tree. Every file is read once, only so far, and stays what it was then, whatever a build does to it later. */
+/**
+ * Questions to a source tree. Every file is read and every directory listed once, only so far, and stays what it was then, whatever a build
+ * does to it later.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { parse as parseYaml } from 'yaml';
 import { Failure } from '../../domain/failure.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
 import { fitsPattern } from './name-pattern.ts';
-import type { SourceReader } from './source-reader.ts';
+import type { SourceEntry, SourceReader } from './source-reader.ts';
 
 /** Lock files of large apps have several. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -15,6 +19,11 @@ const MAX_TOML_BYTES = 256 * 1024;
 /** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
+/** Of all directories together; only by links there are more. Beyond it they are listed anew. */
+const MAX_LISTED = 300_000;
+/** Names and lines looked at before others have their turn: some milliseconds' work. */
+const LOOKED_AT_ONCE = 20_000;
+const NEVER = new AbortController().signal;
 const MAX_ALIASES = 100;
 /** The string is its first group. What is not closed matches, too: looked for from each beginning anew, its end would take a time that grows with the square. */
 const STRING_OR_COMMENT = /("(?:[^"\\\n]|\\.)*"?)|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)/g;
@@ -28,24 +37,39 @@ export interface FoundLine {
 
 export class SourceFiles {
   readonly #reader: SourceReader;
+  readonly #signal: AbortSignal;
+  readonly #parts = new Map<string, SourceFiles>();
+  readonly #listings = new Map<string, ReadonlyMap<string, SourceEntry['kind']>>();
   readonly #texts = new Map<string, string | null>();
   readonly #beginnings = new Map<string, string | null>();
   readonly #tomls = new Map<string, Readonly<Record<string, unknown>>>();
 
-  constructor(reader: SourceReader) {
+  #listed = 0;
+  #looked = 0;
+
+  /** Every question throws the reason of the signal once that is aborted. */
+  constructor(reader: SourceReader, signal: AbortSignal = NEVER) {
     this.#reader = reader;
+    this.#signal = signal;
   }
 
   /** The same questions to a directory of the source; '' is all of it. */
   below(directory: string): SourceFiles {
     if (directory === '') return this;
+    const known = this.#parts.get(directory);
+    if (known !== undefined) return known;
     const reader = this.#reader;
     const inside = (path: string): string => (path === '' || path === '.' ? directory : `${directory}/${path}`);
-    return new SourceFiles({
-      kind: (path) => reader.kind(inside(path)),
-      list: (path) => reader.list(inside(path)),
-      read: (path, most) => reader.read(inside(path), most),
-    });
+    const part = new SourceFiles(
+      {
+        kind: (path) => reader.kind(inside(path)),
+        list: (path) => reader.list(inside(path)),
+        read: (path, most) => reader.read(inside(path), most),
+      },
+      this.#signal,
+    );
+    this.#parts.set(directory, part);
+    return part;
   }
 
   /** True when a file or directory matches; `*` in a component stands for any characters but a slash. */
@@ -63,19 +87,22 @@ export class SourceFiles {
   }
 
   async findAll(pattern: string): Promise<string[]> {
-    if (!pattern.includes('*')) return (await this.#reader.kind(pattern)) === null ? [] : [pattern];
-    return this.#match('', pattern.split('/'));
+    const found: string[] = [];
+    if (pattern.includes('*')) await this.#match('', pattern.split('/'), found);
+    else if ((await this.#kind(pattern)) !== null) found.push(pattern);
+    return found;
   }
 
   /** Names directly in a directory, sorted; none when it is not there. */
   async list(directory: string): Promise<string[]> {
-    return [...((await this.#reader.list(directory)) ?? [])].sort();
+    return [...(await this.#listing(directory)).keys()];
   }
 
   /** A file's text; null when there is no such file. Throws Failure `invalid_config` for a very large one. */
   async text(path: string): Promise<string | null> {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
+    this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, MAX_BYTES);
     if (found !== null && found.size > MAX_BYTES) throw tooLarge(path, `${MAX_BYTES / 1024 / 1024} MiB`);
     const text = found === null ? null : decode(found.bytes);
@@ -87,6 +114,7 @@ export class SourceFiles {
   async beginning(path: string): Promise<string | null> {
     const known = this.#beginnings.get(path);
     if (known !== undefined) return known;
+    this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, BEGINNING_BYTES);
     const text = found === null ? null : decode(found.bytes);
     this.#beginnings.set(path, text);
@@ -97,6 +125,7 @@ export class SourceFiles {
   async findLine(files: string, pattern: RegExp): Promise<FoundLine | null> {
     for (const file of (await this.findAll(files)).slice(0, MAX_FILES)) {
       const lines = ((await this.beginning(file)) ?? '').split(/\r\n|\n|\r/);
+      await this.#giveWay(lines.length);
       for (const [index, line] of lines.entries()) {
         const match = pattern.exec(line.slice(0, MAX_LINE));
         if (match !== null) return { file, line: index + 1, match };
@@ -153,15 +182,44 @@ export class SourceFiles {
     return foreignData((await this.beginning(path))?.replace(STRING_OR_COMMENT, '$1') ?? null);
   }
 
-  async #match(base: string, parts: readonly string[]): Promise<string[]> {
-    const [part, ...rest] = parts;
-    if (part === undefined) return [base];
-    const found: string[] = [];
-    for (const name of (await this.list(base)).filter((entry) => fitsPattern(entry, part))) {
+  /** What fits is added to `found`. */
+  async #match(base: string, [part = '', ...rest]: readonly string[], found: string[]): Promise<void> {
+    const listing = await this.#listing(base);
+    const isPattern = part.includes('*');
+    await this.#giveWay(isPattern ? listing.size : 1);
+    for (const name of isPattern ? listing.keys() : [part]) {
+      const kind = listing.get(name);
+      if (kind === undefined || (kind === 'file' && rest.length > 0) || !fitsPattern(name, part)) continue;
       const path = base === '' ? name : `${base}/${name}`;
-      if ((await this.#reader.kind(path)) !== null) found.push(...(await this.#match(path, rest)));
+      if (rest.length > 0) await this.#match(path, rest, found);
+      else if ((kind ?? (await this.#kind(path))) !== null) found.push(path);
     }
-    return found;
+  }
+
+  async #kind(path: string): ReturnType<SourceReader['kind']> {
+    this.#signal.throwIfAborted();
+    return this.#reader.kind(path);
+  }
+
+  /** By name, in order. */
+  async #listing(directory: string): Promise<ReadonlyMap<string, SourceEntry['kind']>> {
+    const known = this.#listings.get(directory);
+    if (known !== undefined) return known;
+    this.#signal.throwIfAborted();
+    const entries = [...((await this.#reader.list(directory)) ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const listing = new Map(entries.map(({ name, kind }) => [name, kind]));
+    this.#listed += listing.size + 1;
+    if (this.#listed <= MAX_LISTED) this.#listings.set(directory, listing);
+    return listing;
+  }
+
+  /** What is answered from memory would let nobody else come on. */
+  async #giveWay(looked: number): Promise<void> {
+    this.#looked += looked;
+    if (this.#looked < LOOKED_AT_ONCE) return;
+    this.#looked = 0;
+    await turn();
+    this.#signal.throwIfAborted();
   }
 }
 

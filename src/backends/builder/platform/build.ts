@@ -47,19 +47,20 @@ export async function buildSlug(
   const { app, platform, disabled = [] } = request;
   const languages = await languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;
-  const whole = new SourceFiles(directoryReader(place.code));
+  const whole = new SourceFiles(directoryReader(place.code), signal);
   // An image is built from its own directory: what else it needs, it says itself.
   const mayBePart = set.root !== '' && platform !== dockerfile.name;
   const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root, platform));
   if (!isPart) await narrowTo({ root: set.root, app: request.app }, place);
   signal.throwIfAborted();
-  let files = isPart ? whole : new SourceFiles(directoryReader(place.code));
+  let files = isPart ? whole : new SourceFiles(directoryReader(place.code), signal);
   const directory = isPart ? set.root : '';
   const planned = await planSource({ app, platform, languages, files, disabled, directory, settings: set });
+  signal.throwIfAborted();
   const { plan, appFiles } = planned;
   if (isPart && plan.image !== null) {
     await narrowTo({ root: set.root, app: request.app }, place);
-    files = new SourceFiles(directoryReader(place.code));
+    files = new SourceFiles(directoryReader(place.code), signal);
   }
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);

@@ -45,7 +45,8 @@ async function filesOf(reader: SourceReader): Promise<string[]> {
   for (let depth = 0; depth < DEEPEST && level.length > 0; depth += 1) {
     const next: string[] = [];
     for (const below of level) {
-      for (const name of [...((await reader.list(below).catch(() => null)) ?? [])].sort(byPlace)) {
+      const entries = (await reader.list(below).catch(() => null)) ?? [];
+      for (const name of entries.map((entry) => entry.name).sort(byPlace)) {
         const path = below === '' ? name : `${below}/${name}`;
         if (found.length >= MOST_FILES) return found;
         if (NAMES.test(name) || FIRST.includes(name)) {

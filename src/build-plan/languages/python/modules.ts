@@ -6,10 +6,14 @@ export const MODULES = ['wsgi', 'asgi', 'main', 'app', 'application', 'server', 
 const ASIDE = /(?:^|\/)(?:tests?|docs?|examples?|scripts?|migrations|\.[^/]*)\//;
 export const PLACES = ['', 'src/', 'app/', 'api/', 'backend/', 'server/', 'src/*/', '*/'];
 
+/** Looked into, for one pattern. */
+const MAX_FILES = 1_000;
+
 /** The first file that has such a line. */
 export async function appIn(files: SourceFiles, pattern: string, line: RegExp): Promise<FoundLine | null> {
-  for (const path of await files.findAll(pattern)) {
-    const found = ASIDE.test(path) ? null : await files.findLine(path, line);
+  const paths = (await files.findAll(pattern)).filter((path) => !ASIDE.test(path));
+  for (const path of paths.slice(0, MAX_FILES)) {
+    const found = await files.findLine(path, line);
     if (found !== null) return found;
   }
   return null;
