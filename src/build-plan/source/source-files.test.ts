@@ -80,6 +80,29 @@ describe('SourceFiles', () => {
     });
   });
 
+  it('keeps only so much of what it has read, in all parts together', async () => {
+    const large = ' '.repeat(15 * 1024 * 1024);
+    const many = sourceOf(Object.fromEntries([1, 2, 3, 4, 5].map((at) => [`a${at}/package.json`, large])));
+    for (const at of [1, 2, 3, 4, 1]) await many.below(`a${at}`).text('package.json');
+    await expect(many.below('a5').text('package.json')).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: 'The files by which the app is built, package.json among them, hold more than 64 MiB together.',
+    });
+    const tomls = sourceOf(
+      Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`a${at}`, '#'.repeat(256 * 1024)])),
+    );
+    for (let at = 0; at < 16; at += 1) expect(await tomls.toml(`a${at}`)).toEqual({});
+    await expect(tomls.toml('a16')).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+
+  it('reads beginnings anew rather than keep more than so many', async () => {
+    const files = Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`a${at}`, 'x'.repeat(256 * 1024)]));
+    const { reader, asked } = counted(files);
+    const source = new SourceFiles(reader);
+    for (const name of [...Object.keys(files), 'a0', 'a129']) expect((await source.beginning(name))?.at(0)).toBe('x');
+    expect(asked.slice(130)).toEqual(['read a129']);
+  });
+
   it('lists a directory once, and looks for nothing below files', async () => {
     const { reader, asked } = counted({ 'a.py': '', 'b/main.py': '', 'c/main.py/x': '' });
     const source = new SourceFiles(reader);

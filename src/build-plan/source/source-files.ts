@@ -16,6 +16,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const BEGINNING_BYTES = 256 * 1024;
 /** Of settings that people write by hand: the parser takes seconds for each MiB, and nothing else is done meanwhile. */
 const MAX_TOML_BYTES = 256 * 1024;
+/** Of all files that are read whole, and of all settings in TOML: a workspace has hundreds. */
+const MAX_ALL_BYTES = 64 * 1024 * 1024;
+const MAX_ALL_TOML_BYTES = 4 * 1024 * 1024;
+/** What files begin with, kept for the next question; beyond it they are read anew. */
+const MAX_BEGINNINGS_BYTES = 32 * 1024 * 1024;
 /** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
 const MAX_LINE = 1_000;
 const MAX_FILES = 100;
@@ -35,6 +40,15 @@ export interface FoundLine {
   readonly match: RegExpExecArray;
 }
 
+/** Of a source and all its parts. */
+interface Amounts {
+  bytes: number;
+  tomlBytes: number;
+  beginningBytes: number;
+  /** Names in directories. */
+  listed: number;
+}
+
 export class SourceFiles {
   readonly #reader: SourceReader;
   readonly #signal: AbortSignal;
@@ -44,13 +58,18 @@ export class SourceFiles {
   readonly #beginnings = new Map<string, string | null>();
   readonly #tomls = new Map<string, Readonly<Record<string, unknown>>>();
 
-  #listed = 0;
+  readonly #amounts: Amounts;
   #looked = 0;
 
   /** Every question throws the reason of the signal once that is aborted. */
-  constructor(reader: SourceReader, signal: AbortSignal = NEVER) {
+  constructor(
+    reader: SourceReader,
+    signal: AbortSignal = NEVER,
+    amounts: Amounts = { bytes: 0, tomlBytes: 0, beginningBytes: 0, listed: 0 },
+  ) {
     this.#reader = reader;
     this.#signal = signal;
+    this.#amounts = amounts;
   }
 
   /** The same questions to a directory of the source; '' is all of it. */
@@ -67,6 +86,7 @@ export class SourceFiles {
         read: (path, most) => reader.read(inside(path), most),
       },
       this.#signal,
+      this.#amounts,
     );
     this.#parts.set(directory, part);
     return part;
@@ -98,13 +118,15 @@ export class SourceFiles {
     return [...(await this.#listing(directory)).keys()];
   }
 
-  /** A file's text; null when there is no such file. Throws Failure `invalid_config` for a very large one. */
+  /** A file's text; null when there is no such file. Throws Failure `invalid_config` for a very large one, and where all together are. */
   async text(path: string): Promise<string | null> {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, MAX_BYTES);
     if (found !== null && found.size > MAX_BYTES) throw tooLarge(path, `${MAX_BYTES / 1024 / 1024} MiB`);
+    this.#amounts.bytes += found?.size ?? 0;
+    if (this.#amounts.bytes > MAX_ALL_BYTES) throw tooMuch('The files', path, MAX_ALL_BYTES);
     const text = found === null ? null : decode(found.bytes);
     this.#texts.set(path, text);
     return text;
@@ -117,7 +139,8 @@ export class SourceFiles {
     this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, BEGINNING_BYTES);
     const text = found === null ? null : decode(found.bytes);
-    this.#beginnings.set(path, text);
+    this.#amounts.beginningBytes += text?.length ?? 0;
+    if (this.#amounts.beginningBytes <= MAX_BEGINNINGS_BYTES) this.#beginnings.set(path, text);
     return text;
   }
 
@@ -161,6 +184,8 @@ export class SourceFiles {
     const text = await this.text(path);
     if (text === null) return undefined;
     if (text.length > MAX_TOML_BYTES) throw tooLarge(path, `${MAX_TOML_BYTES / 1024} KiB`);
+    this.#amounts.tomlBytes += text.length;
+    if (this.#amounts.tomlBytes > MAX_ALL_TOML_BYTES) throw tooMuch('Settings in TOML', path, MAX_ALL_TOML_BYTES);
     try {
       const content = parseToml(text, { maxDepth: 100 });
       this.#tomls.set(path, content);
@@ -208,8 +233,8 @@ export class SourceFiles {
     this.#signal.throwIfAborted();
     const entries = [...((await this.#reader.list(directory)) ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
     const listing = new Map(entries.map(({ name, kind }) => [name, kind]));
-    this.#listed += listing.size + 1;
-    if (this.#listed <= MAX_LISTED) this.#listings.set(directory, listing);
+    this.#amounts.listed += listing.size + 1;
+    if (this.#amounts.listed <= MAX_LISTED) this.#listings.set(directory, listing);
     return listing;
   }
 
@@ -243,6 +268,13 @@ function decode(bytes: Uint8Array): string {
 function tooLarge(path: string, most: string): Failure {
   return new Failure('invalid_config', `${path} is larger than ${most}.`, {
     hint: `Make ${path} smaller, or take it out of the repository, commit and push again.`,
+  });
+}
+
+function tooMuch(what: string, path: string, most: number): Failure {
+  const message = `${what} by which the app is built, ${path} among them, hold more than ${most / 1024 / 1024} MiB together.`;
+  return new Failure('invalid_config', message, {
+    hint: 'Make the largest of them smaller, or take them out of the repository, commit and push again.',
   });
 }
 
