@@ -84,6 +84,7 @@ export interface PodSpec {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
+  readonly shareProcessNamespace?: boolean;
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly tolerations?: readonly Readonly<Record<string, unknown>>[];

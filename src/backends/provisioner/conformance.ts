@@ -10,7 +10,7 @@ import type { ConformanceOptions } from './conformance-suite.ts';
 
 export type { ConformanceCommands, ConformanceOptions, ConformanceWorld } from './conformance-suite.ts';
 
-const CASES = 42;
+const CASES = 43;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
