@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { StatementSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { until as untilSaid } from '../../../test/support/until.ts';
 import { entry } from '../../backends/log-store/testing/case.ts';
 import { openEmptyLogStore } from '../../../test/support/empty-databases.ts';
@@ -108,6 +109,33 @@ it('a drain of all apps has the lines of each', async () => {
   await append('y');
   await until(() => all.taken.length === 2);
   expect(all.taken).toEqual(['x', 'y']);
+});
+
+it('a drain of all apps that is behind has each block opened about once', async () => {
+  const apps = Array.from({ length: 20 }, (_, number) => `app${number}`);
+  await logStore.openDrain('b', '');
+  const lines: string[] = [];
+  for (let batch = 0; batch < 9; batch++) {
+    for (const app of apps) {
+      const some = numbered(0, 30).map((line) => `${app} ${batch} ${line} ${'x'.repeat(1_000)}`);
+      lines.push(...some);
+      await logStore.append(some.map((message) => entry(message, { app })));
+    }
+  }
+  let opened = 0;
+  const all = StatementSync.prototype.all;
+  const spy = vi.spyOn(StatementSync.prototype, 'all').mockImplementation(function (this: StatementSync, ...values) {
+    const rows = all.apply(this, values);
+    opened += rows.filter((row) => 'packed' in row).length;
+    return rows;
+  });
+  const receiver = new Receiver();
+  await start([drain('b', '')], receiver);
+  await until(() => receiver.taken.length === lines.length);
+  spy.mockRestore();
+  expect(receiver.taken).toEqual(lines);
+  expect(receiver.attempts).toBeGreaterThan(8);
+  expect(opened).toBeLessThan(3 * apps.length);
 });
 
 it('goes on where it was after a restart, and forgets drains that are gone', async () => {

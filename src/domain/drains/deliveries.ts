@@ -40,6 +40,8 @@ interface Task {
 
 const PAGE = 500;
 const PAGE_BYTES = 1024 * 1024;
+/** Read at once for a drain of all apps: to find its next line something of nearly every app has to be looked at. */
+const AHEAD = { lines: 20 * PAGE, bytes: 4 * PAGE_BYTES };
 const PAUSES: DeliveryPauses = { gatherMs: 250, firstMs: 1_000, longestMs: 5 * 60_000 };
 
 export class DrainDeliveries {
@@ -155,6 +157,8 @@ class Attempts {
   readonly #pauses: DeliveryPauses;
   #limit = PAGE;
   #failed = 0;
+  /** What was read and is not sent, all there was after that seq. */
+  #ahead: { readonly after: number; readonly entries: readonly LogEntry[] } = { after: 0, entries: [] };
   /** Before the next one. */
   pauseMs = 0;
 
@@ -169,7 +173,7 @@ class Attempts {
     const { store, logStore, sender, now } = this.#deps;
     const { id, app } = this.#drain;
     const cursor = await logStore.drainCursor(id);
-    const page = cursor === null ? [] : bounded(await logStore.drainEntries(id, this.#limit));
+    const page = cursor === null ? [] : bounded(await this.#oldest(cursor.seq));
     if (cursor !== null && page.length === 0 && cursor.unreported === 0) return 'idle';
     // As it is now: whoever has changed or removed it may not have reached this task.
     const drain = await store.drain(id);
@@ -199,9 +203,20 @@ class Attempts {
     return 'busy';
   }
 
+  async #oldest(after: number): Promise<readonly LogEntry[]> {
+    const { logStore } = this.#deps;
+    const { id, app } = this.#drain;
+    if (app !== '') return logStore.drainEntries(id, { lines: this.#limit, bytes: PAGE_BYTES });
+    const left = after < this.#ahead.after ? [] : this.#ahead.entries.filter(({ seq }) => seq > after);
+    this.#ahead = { after, entries: left.length > 0 ? left : await logStore.drainEntries(id, AHEAD) };
+    return this.#ahead.entries.slice(0, this.#limit);
+  }
+
   async #failedWith(thrown: unknown, page: readonly LogEntry[], hasWorked: boolean): Promise<void> {
     const { logStore, logger, now } = this.#deps;
     const { id } = this.#drain;
+    // It may be long, and what is removed meanwhile is not to be sent.
+    this.#ahead = { after: 0, entries: [] };
     const failure =
       thrown instanceof DeliveryFailure
         ? thrown

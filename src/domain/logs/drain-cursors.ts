@@ -17,6 +17,12 @@ export interface DrainCursor {
   readonly unreported: number;
 }
 
+/** No more once there are so many entries, or so many bytes of messages. */
+export interface EntryBounds {
+  readonly lines: number;
+  readonly bytes: number;
+}
+
 /** A drain that was not opened, or is forgotten: nothing to do, nothing there. */
 export interface DrainCursors {
   /** Begins with what is stored from now on. Open already: nothing to do. `app` '': entries of all apps. */
@@ -25,8 +31,8 @@ export interface DrainCursors {
   drainCursor(id: string): Promise<DrainCursor | null>;
   /** How many entries the receiver does not have yet. */
   drainLag(id: string): Promise<number>;
-  /** The oldest ones that it does not have. */
-  drainEntries(id: string, limit: number): Promise<LogEntry[]>;
+  /** The oldest ones that it does not have, in the order of their seq. */
+  drainEntries(id: string, bounds: EntryBounds): Promise<LogEntry[]>;
   /** The receiver has everything up to `seq`, and knows that `reported` are lost. Never moves back. */
   drainSent(id: string, sent: { readonly seq: number; readonly reported: number; readonly at: string }): Promise<void>;
   /** `skipTo`: the entry with this seq, the oldest, counts as lost. */

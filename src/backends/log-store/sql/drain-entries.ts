@@ -1,8 +1,11 @@
 /** What a drain has not sent yet, of one app or of all in the order of their seq. */
 import { sql } from 'kysely';
+import type { EntryBounds } from '../../../domain/logs/drain-cursors.ts';
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
 import type { Searched } from '../../../domain/logs/log-store.ts';
-import { openRows, streamsOf } from './block-rows.ts';
+import { type PackedRow, packedRows, streamsOf } from './block-rows.ts';
+import { openBlock, type OpenBlock } from './block.ts';
+import { letOthersGoOn } from './query.ts';
 import type { LogScope } from './schema.ts';
 import { Selection } from './selection.ts';
 
@@ -17,54 +20,104 @@ export type Read = (filter: LogFilter) => Promise<Searched>;
 export async function oldestAfter(
   scope: LogScope,
   read: Read,
-  { place: { app, seq }, limit }: { readonly place: DrainPosition; readonly limit: number },
+  { app, seq }: DrainPosition,
+  { lines, bytes }: EntryBounds,
 ): Promise<LogEntry[]> {
-  if (app !== '') return (await read({ app, lines: limit, oldestFirst: true, afterSeq: seq })).entries;
-  for (;;) {
-    const found = await oldestOfAll(scope, seq, limit);
-    if (found !== null) return found;
-  }
+  if (app === '') return oldestOfAll(scope, seq, { lines, bytes });
+  return (await read({ app, lines, mostBytes: bytes, oldestFirst: true, afterSeq: seq })).entries;
 }
 
 export async function lagOf(scope: LogScope, { app, seq }: DrainPosition): Promise<number> {
   for (;;) {
-    const whole = blocksAfter(scope, { app, seq }).where('first_seq', '>', seq);
-    const { entries } = await whole
+    const whole = scope.db.selectFrom('log_blocks').where('first_seq', '>', seq).where('last_seq', '>', seq);
+    const { entries } = await (app === '' ? whole : whole.where('app', '=', app))
       .select(sql<number>`coalesce(sum(entries), 0)`.as('entries'))
       .executeTakeFirstOrThrow();
-    const begun = await blocksAfter(scope, { app, seq })
-      .where('first_seq', '<=', seq)
-      .select(['app', 'first_seq'])
-      .execute();
     let lag = Number(entries);
     let isChanged = false;
-    for (const row of begun) {
-      const opened = (await openRows(scope, row.app, [row.first_seq])).get(row.first_seq);
-      if (opened === undefined) isChanged = true;
-      else lag += opened.block.places.seqs.filter((one) => one > seq).length;
+    for (const next of await nextBlocks(scope, { app, seq })) {
+      if (next.first_seq > seq) continue;
+      const row = (await packedRows(scope, next.app, [next.first_seq])).get(next.first_seq);
+      if (row === undefined) isChanged = true;
+      else lag += opened(row, (block) => block.places.seqs.filter((one) => one > seq).length);
+      await letOthersGoOn();
     }
     if (!isChanged) return lag;
   }
 }
 
-/** Null: blocks were made one meanwhile, or went. */
-async function oldestOfAll(scope: LogScope, seq: number, limit: number): Promise<LogEntry[] | null> {
-  const rows = await blocksAfter(scope, { app: '', seq }).select(['app', 'first_seq']).orderBy('first_seq').execute();
-  let oldest: LogEntry[] = [];
-  for (const { app, first_seq } of rows) {
-    // All that is in it, and in those behind it, is newer.
-    if (oldest.length === limit && (oldest.at(-1)?.seq ?? 0) < first_seq) break;
-    const opened = (await openRows(scope, app, [first_seq])).get(first_seq);
-    if (opened === undefined) return null;
-    const selection = new Selection({ app, lines: limit, oldestFirst: true });
-    const span = { after: seq, before: Number.MAX_SAFE_INTEGER, limit, bytes: Infinity };
-    const { entries: more } = selection.entries(opened.block, streamsOf(opened.row), span);
-    oldest = [...oldest, ...more].sort((one, other) => one.seq - other.seq).slice(0, limit);
+/** Opens of each app what begins before the last of those that were found: about one block of each that prints, however many entries are wanted. */
+async function oldestOfAll(scope: LogScope, seq: number, bounds: EntryBounds): Promise<LogEntry[]> {
+  // What is stored meanwhile is left for later: of an app that is not looked at any more there may be something older.
+  const { last_seq } = await scope.db.selectFrom('log_counter').select('last_seq').executeTakeFirstOrThrow();
+  let oldest: readonly LogEntry[] = [];
+  let before = last_seq + 1;
+  for (const { app } of await nextBlocks(scope, { app: '', seq })) {
+    for (let after = seq; ;) {
+      const row = await blockBetween(scope, { app, after, before });
+      if (row === undefined) break;
+      const selection = new Selection({ app, lines: bounds.lines, oldestFirst: true });
+      const span = { after, before, limit: bounds.lines, bytes: bounds.bytes };
+      const { entries } = opened(row, (block) => selection.entries(block, streamsOf(row), span));
+      oldest = [...oldest, ...entries].sort((one, other) => one.seq - other.seq);
+      const end = endOf(oldest, bounds);
+      if (end !== null) {
+        oldest = oldest.slice(0, end);
+        before = oldest.at(-1)?.seq ?? before;
+      }
+      after = row.last_seq;
+      await letOthersGoOn();
+    }
   }
-  return oldest;
+  return [...oldest];
 }
 
-function blocksAfter({ db }: LogScope, { app, seq }: DrainPosition) {
-  const after = db.selectFrom('log_blocks').where('last_seq', '>', seq);
-  return app === '' ? after : after.where('app', '=', app);
+/** How many of them are enough; null: more are wanted. */
+function endOf(entries: readonly LogEntry[], { lines, bytes }: EntryBounds): number | null {
+  let left = bytes;
+  const last = entries.findIndex(({ message }, at) => at === lines - 1 || (left -= message.length) <= 0);
+  return last === -1 ? null : last + 1;
+}
+
+/** Of each app that has something after the seq the first block with it, the oldest first. */
+async function nextBlocks({ db }: LogScope, { app, seq }: DrainPosition) {
+  const apps = db
+    .selectFrom('log_apps')
+    .select(({ selectFrom }) => [
+      'app',
+      selectFrom('log_blocks')
+        .select('first_seq')
+        .whereRef('log_blocks.app', '=', 'log_apps.app')
+        .where('last_seq', '>', seq)
+        .orderBy('last_seq')
+        .limit(1)
+        .as('first_seq'),
+    ]);
+  const next = db.selectFrom((app === '' ? apps : apps.where('app', '=', app)).as('next'));
+  const rows = await next.selectAll().where('first_seq', 'is not', null).orderBy('first_seq').execute();
+  return rows.map((row) => ({ app: row.app, first_seq: row.first_seq ?? 0 }));
+}
+
+function blockBetween(
+  { db }: LogScope,
+  { app, after, before }: { readonly app: string; readonly after: number; readonly before: number },
+): Promise<PackedRow | undefined> {
+  return db
+    .selectFrom('log_blocks')
+    .select(['first_seq', 'last_seq', 'streams', 'packed'])
+    .where('app', '=', app)
+    .where('last_seq', '>', after)
+    .where('first_seq', '<', before)
+    .orderBy('last_seq')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+function opened<T>({ packed }: PackedRow, work: (block: OpenBlock) => T): T {
+  const block = openBlock(packed);
+  try {
+    return work(block);
+  } finally {
+    block.letGo();
+  }
 }

@@ -37,9 +37,9 @@ export function drainCursors(scope: LogScope, read: Read): DrainCursors {
       const row = await find(id);
       return row === undefined ? 0 : lagOf(scope, row);
     },
-    async drainEntries(id, limit) {
+    async drainEntries(id, bounds) {
       const row = await find(id);
-      return row === undefined ? [] : oldestAfter(scope, read, { place: row, limit });
+      return row === undefined ? [] : oldestAfter(scope, read, row, bounds);
     },
     async drainSent(id, { seq, reported, at }) {
       await db

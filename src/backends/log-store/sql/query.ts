@@ -222,7 +222,7 @@ function isSearchTooSlow(error: unknown): boolean {
 let letOthersAt = 0;
 
 /** However many are reading. */
-async function letOthersGoOn(): Promise<void> {
+export async function letOthersGoOn(): Promise<void> {
   if (performance.now() - letOthersAt < SLICE_MS) return;
   await setImmediate();
   letOthersAt = performance.now();

@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
+import type { EntryBounds } from '../../../domain/logs/drain-cursors.ts';
 import { bounds, entries, entry } from './case.ts';
 import type { LogStoreCases } from './case.ts';
 
 const AT = '2026-03-04T05:06:07.089Z';
+const FEW = { lines: 10, bytes: 1_000 };
 const FRESH = { seq: 0, lastSuccessAt: '', lastErrorAt: '', lastError: '', failures: 0, lost: 0, unreported: 0 };
 
 export const drainCases: LogStoreCases = {
@@ -13,11 +15,13 @@ export const drainCases: LogStoreCases = {
     await store.append([entry('a'), entry('b', { app: 'blog' }), entry('c')]);
     await store.openDrain('one', 'shop');
     const texts = async (id: string): Promise<string[]> =>
-      (await store.drainEntries(id, 10)).map(({ message }) => message);
+      (await store.drainEntries(id, FEW)).map(({ message }) => message);
     expect(await texts('one')).toEqual(['a', 'c']);
     expect(await texts('all')).toEqual(['a', 'b', 'c']);
     expect([await store.drainLag('one'), await store.drainLag('all'), await store.drainLag('none')]).toEqual([2, 3, 0]);
-    expect((await store.drainEntries('all', 2)).map(({ message }) => message)).toEqual(['a', 'b']);
+    const some = async (given: EntryBounds) => (await store.drainEntries('all', given)).map(({ message }) => message);
+    expect(await some({ ...FEW, lines: 2 })).toEqual(['a', 'b']);
+    expect(await some({ ...FEW, bytes: 2 })).toEqual(['a', 'b']);
     const other = await again();
     expect(await other.drainIds()).toEqual(['all', 'one']);
     expect(await other.drainCursor('one')).toEqual({ ...FRESH, seq: 3 });
@@ -37,7 +41,7 @@ export const drainCases: LogStoreCases = {
     await store.drainSent('one', { seq: first ?? 0, reported: 0, at: AT });
     const now = { ...FRESH, seq: last, lastSuccessAt: AT, lastErrorAt: AT, lastError: 'refused', lost: 1 };
     expect(await store.drainCursor('one')).toEqual(now);
-    expect(await store.drainEntries('one', 10)).toEqual([]);
+    expect(await store.drainEntries('one', FEW)).toEqual([]);
     await store.forgetDrain('one');
     await store.drainSent('one', { seq: 9, reported: 0, at: AT });
     expect(await store.drainIds()).toEqual([]);
