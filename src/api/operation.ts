@@ -71,7 +71,7 @@ interface Declaration {
   readonly requiredQuery?: readonly string[];
   /** True when the answer is made of nothing but the store and who asks: it stands until something is committed. */
   readonly stands?: true;
-  /** True for a read that waits for more than the store (units, providers, name servers, a walk over files), and may do so for long. */
+  /** True for a read that waits for more than the store (units, providers, git, name servers, a walk over files), and may do so for long. */
   readonly isSlow?: true;
   /** A JSON object or the same fields as a form; validated. */
   readonly body?: TSchema;

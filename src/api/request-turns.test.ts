@@ -70,6 +70,25 @@ it('has so many reads of a user under way, the next one waits, and others are an
   expect(held).toBe(AT_ONCE + 1);
 });
 
+it('has turns of their own for reads that wait for a provider or for git', async () => {
+  const { useCases } = memoryUseCases(() => new Date());
+  let held = 0;
+  const never = (): Promise<never> => {
+    held += 1;
+    return new Promise(() => {});
+  };
+  const instances = { ...useCases.instances, ofService: never };
+  const deploys = { ...useCases.deploys, info: never };
+  api = await startMemoryApi({ useCases: { ...useCases, instances, deploys } });
+  const eve = await tokenOf('eve@example.com');
+  const paths = ['/services/db', '/deploys/0'].flatMap((path) => Array<string>(AT_ONCE).fill(path));
+  const left = paths.map((path) => expect(ask('GET', path, { token: eve })).rejects.toThrow());
+  await expect.poll(() => held).toBe(paths.length);
+  expect((await ask('GET', '/teams', { token: eve })).status).toBe(200);
+  agent.destroy();
+  await Promise.all(left);
+});
+
 it('refuses what is more than may wait, and says when to come again', async () => {
   const turns = new RequestTurns();
   const request = new IncomingMessage(new Socket());

@@ -285,6 +285,18 @@ it('a service may be called what every object has, and what does not fit into on
   await expectSoundServices(world);
 });
 
+it('a provider that takes long for each answer is asked about some instances of a list, and nobody waits for the rest', async () => {
+  for (let n = 0; n < 11; n++) await world.useCases.instances.create(ANN, { name: `more-${n}`, service: 'db' });
+  let asked = 0;
+  world.machine.fault = () => {
+    asked += 1;
+    world.machine.pass(9_000);
+    return 'none';
+  };
+  const views = await world.useCases.instances.ofService(ANN, 'db');
+  expect([views.length, views.filter(({ info }) => info !== null).length, asked]).toEqual([12, 8, 8]);
+});
+
 it('what the provider gives is in the environment of the app and nowhere else', async () => {
   const said: string[] = [];
   await bind();

@@ -43,6 +43,7 @@ export const deployOperations: readonly Operation[] = [
     method: 'GET',
     path: '/deploys/:deploy',
     access: 'user',
+    isSlow: true,
     params: Type.Object({ deploy: Type.String() }),
     shape: 'deploy',
     errors: ['deploy.not_found', 'access.denied'],

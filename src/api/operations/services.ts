@@ -78,6 +78,7 @@ export const serviceOperations: readonly Operation[] = [
     method: 'GET',
     path: '/services/:service',
     access: 'user',
+    isSlow: true,
     params,
     shape: 'instances',
     errors: denied,

@@ -62,7 +62,7 @@ export interface Instances extends InstanceRemoval {
   /** Sorted by service: those the caller may use, each with the instances that the caller has access to. */
   list(caller: Caller, filter: { readonly app?: string }): Promise<ListedInstances[]>;
   info(caller: Caller, name: string, service?: string): Promise<InstanceView>;
-  /** The instances of a service that the caller has access to. Errors: service.not_found, access.denied. */
+  /** The instances of a service that the caller has access to; its provider is asked for some seconds. Errors: service.not_found, access.denied. */
   ofService(caller: Caller, service: string): Promise<InstanceView[]>;
   /** Errors: provider.failed. */
   status(caller: Caller, name: string, service?: string): Promise<InstanceStatus>;
@@ -81,6 +81,8 @@ interface InstancesDeps {
 }
 
 const ASKED_AT_ONCE = 8;
+/** For one list; what is not known then is not asked for. */
+const ASKED_MS = 15_000;
 
 export function createInstances(deps: InstancesDeps): Instances {
   const { store, provider, orphans, act, now } = deps;
@@ -258,10 +260,12 @@ export function createInstances(deps: InstancesDeps): Instances {
         (instance) => instance.state !== 'removing' && may(caller, 'instance.info', { instance }),
       );
       const views: InstanceView[] = [];
+      const until = now().getTime() + ASKED_MS;
       for (let from = 0; from < instances.length; from += ASKED_AT_ONCE) {
         const some = instances.slice(from, from + ASKED_AT_ONCE);
-        // Nobody waits for a provider again and again that does not answer.
-        const isAsked = views.every(({ instance, info }) => info !== null || instance.state !== 'ready');
+        // Nobody waits for a provider again and again that does not answer, or for long.
+        const isAnswered = views.every(({ instance, info }) => info !== null || instance.state !== 'ready');
+        const isAsked = isAnswered && now().getTime() < until;
         views.push(...(await Promise.all(some.map((instance) => view(caller, service, instance, isAsked)))));
       }
       return views;
