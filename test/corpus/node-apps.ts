@@ -180,6 +180,37 @@ export const NODE_APPS: Readonly<Record<string, CorpusApp>> = {
     problem:
       /pnpm-lock.yaml does not fit package.json: package.json line \d+ asks for express \^5.0.0, and it is not locked/,
   },
+  'pnpm 12, which writes down before it what it is itself installed with': {
+    files: {
+      ...npm('express', '^5.0.0', { packageManager: 'pnpm@12.21.0' }),
+      'server.js': '',
+      'pnpm-lock.yaml':
+        "---\nlockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    packageManagerDependencies:\n      pnpm:\n        specifier: 12.21.0\n        version: 12.21.0\n\n---\nlockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      express:\n        specifier: ^5.0.0\n        version: 5.1.0\n",
+    },
+    web: 'node server.js',
+  },
+  'pnpm with overrides of its own': {
+    files: {
+      ...npm('express', '^5.0.0'),
+      'server.js': '',
+      'pnpm-workspace.yaml': 'overrides:\n  express: 5.1.0\n',
+      'pnpm-lock.yaml':
+        "lockfileVersion: '9.0'\n\noverrides:\n  express: 5.1.0\n\nimporters:\n\n  .:\n    dependencies:\n      express:\n        specifier: 5.1.0\n        version: 5.1.0\n",
+    },
+    web: 'node server.js',
+  },
+  'devEngines with pnpm, for which npm starts nothing': {
+    files: {
+      ...npm('vite', '7', {
+        devEngines: { packageManager: { name: 'pnpm', version: '^12.0.0', onFail: 'download' } },
+        scripts: { start: 'NODE_ENV=production node server.js' },
+      }),
+      'index.html': '',
+      'pnpm-lock.yaml': "lockfileVersion: '9.0'\n",
+    },
+    web: 'pnpm run start',
+    lastStep: /^pnpm exec vite build$|^pnpm install/,
+  },
   'npm, whose lock file is old': {
     files: {
       ...npm('express', '^5.0.0'),

@@ -21,11 +21,11 @@ export async function buildSteps(
   if (directory === '' || members === null) return [...scriptOrFramework(packageJson, manager, app), ...after];
   const member = members.find((each) => each.directory === directory);
   const parts = member === undefined ? [] : withItsParts(member, members);
-  const orchestrated = member === undefined ? null : await orchestratedBuild(files, top, member);
+  const orchestrated = member === undefined ? null : await orchestratedBuild(files, top, manager, member);
   if (orchestrated !== null && scriptOf(packageJson) !== null) return [orchestrated, ...after];
   const before = parts.slice(0, -1).flatMap((part) => scriptStep(part.packageJson, manager, part.directory));
   const own = scriptStep(packageJson, manager, directory);
-  const otherwise = framework === null ? null : frameworkBuild(framework, start);
+  const otherwise = framework === null ? null : frameworkBuild(framework, manager, start);
   const built = own.length > 0 || otherwise === null ? own : [{ ...otherwise, directory }];
   return [...before, ...built, ...after];
 }
@@ -37,7 +37,7 @@ function scriptOrFramework(
 ): Step[] {
   const own = scriptStep(packageJson, manager, '');
   if (own.length > 0) return own;
-  const step = framework === null ? null : frameworkBuild(framework, start);
+  const step = framework === null ? null : frameworkBuild(framework, manager, start);
   return step === null ? [] : [step];
 }
 
@@ -54,22 +54,29 @@ function scriptStep(packageJson: PackageJson, { program }: PackageManager, direc
 }
 
 /** Turborepo and Nx know what has to be built before. */
-async function orchestratedBuild(files: SourceFiles, top: PackageJson, { name }: Member): Promise<Step | null> {
+async function orchestratedBuild(
+  files: SourceFiles,
+  top: PackageJson,
+  manager: PackageManager,
+  { name }: Member,
+): Promise<Step | null> {
   if (!/^[\w@./-]+$/.test(name)) return null;
   if (top.wants('turbo') && (await files.exists('turbo.json')))
-    return localProgram(`turbo run build --filter=${name}`, ['turbo', 'run', 'build', `--filter=${name}`]);
+    return localProgram(`turbo run build --filter=${name}`, manager, ['turbo', 'run', 'build', `--filter=${name}`]);
   if (top.wants('nx') && (await files.exists('nx.json')))
-    return localProgram(`nx run-many -t build -p ${name}`, ['nx', 'run-many', '-t', 'build', '-p', name]);
+    return localProgram(`nx run-many -t build -p ${name}`, manager, ['nx', 'run-many', '-t', 'build', '-p', name]);
   return null;
 }
 
 /** For an app without a build script, what its framework is built with. */
-function frameworkBuild({ name, build, runs }: Framework, { site }: Start): Step | null {
+function frameworkBuild({ name, build, runs }: Framework, manager: PackageManager, { site }: Start): Step | null {
   // Of a site that nobody serves there may be a part in something else.
   if (build === null || (runs.kind !== 'server' && site == null)) return null;
-  return localProgram(`${build.join(' ')} (${name}; there is no build script)`, build);
+  return localProgram(`${build.join(' ')} (${name}; there is no build script)`, manager, build);
 }
 
-function localProgram(name: string, run: readonly string[]): Step {
-  return { name, run: ['npm', 'exec', '--no', '--', ...run] };
+/** Of a package that is installed, also at the top of a workspace. */
+function localProgram(name: string, { program, isNpmRefused }: PackageManager, run: readonly string[]): Step {
+  const own = [program, program === 'pnpm' ? 'exec' : 'run'];
+  return { name, run: [...(isNpmRefused && program !== 'npm' ? own : ['npm', 'exec', '--no', '--']), ...run] };
 }

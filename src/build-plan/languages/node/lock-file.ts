@@ -55,7 +55,11 @@ const MISFITS: Record<
 
 /** Under `importers`, `.`, each package is followed by the range that was asked for. */
 function pnpmMisfit(text: string, packageJson: PackageJson): Misfit | null {
-  const lines = linesOf(text);
+  const all = linesOf(text);
+  // From 11 on another document may come before it, of what pnpm itself is installed with.
+  const lines = all.slice(all.findLastIndex((line) => /^---\s*$/.test(line)) + 1);
+  // These change what is locked for a range, wherever they are written.
+  if (lines.some((line) => /^(?:overrides|pnpmfileChecksum):/.test(line))) return null;
   const start = lines.findIndex((line) => /^\s{2}(?:\.|'\.'):\s*$/.test(line));
   if (start === -1 || !lines.slice(0, start).includes('importers:')) return null;
   const asked = new Map<string, string>();

@@ -1,11 +1,36 @@
 /** Which version of its package manager a source asks for beside `packageManager`: package managers refuse to work as another one. */
 import { intersects, Range, validRange } from 'semver';
+import { isRecord } from '../../../lib/is-record.ts';
 import type { WantedVersion } from '../../build-plan.ts';
-import type { SourceFiles } from '../../source/source-files.ts';
+import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import type { PackageJson } from './package-json.ts';
 
-/** Of .tool-versions, volta or engines; null: none says. */
+interface DeveloperEngine {
+  readonly name: string;
+  readonly version: string | null;
+  readonly onFail: string;
+}
+
+/** Those in `devEngines.packageManager`, one or a list: any of them will do. */
+export function developerManagers({ content }: PackageJson): readonly DeveloperEngine[] {
+  const listed = [valueAt(content, ['devEngines', 'packageManager'])].flat() as readonly unknown[];
+  return listed.filter(isRecord).flatMap(({ name, version, onFail }) => {
+    if (typeof name !== 'string') return [];
+    const said = typeof version === 'string' ? version : null;
+    return [{ name, version: said, onFail: typeof onFail === 'string' ? onFail : 'error' }];
+  });
+}
+
+/** npm runs nothing, no script either, for a package that is only for others. */
+export function isNpmRefused(packageJson: PackageJson): boolean {
+  const managers = developerManagers(packageJson);
+  // Of a list the last one says what that means.
+  const onFail = managers.at(-1)?.onFail ?? 'ignore';
+  return ['error', 'download'].includes(onFail) && managers.every(({ name }) => name !== 'npm');
+}
+
+/** Of .tool-versions, volta, engines or devEngines; null: none says. */
 export async function askedManager(
   files: SourceFiles,
   packageJson: PackageJson,
@@ -16,6 +41,10 @@ export async function askedManager(
     [tool, '.tool-versions'],
     [packageJson.text(`volta.${program}`), `volta.${program} in package.json`],
     [packageJson.text(`engines.${program}`), `engines.${program} in package.json`],
+    [
+      developerManagers(packageJson).find(({ name }) => name === program)?.version ?? null,
+      'devEngines.packageManager in package.json',
+    ],
   ];
   for (const [text, from] of said) {
     const range = text === null || text.length > MAX_RANGE ? null : validRange(text);

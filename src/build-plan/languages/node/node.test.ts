@@ -88,6 +88,8 @@ describe('the package manager', () => {
     [{ volta: { yarn: '1.22.19' } }, { 'yarn.lock': '' }, 'yarn', '1.22.19'],
     [{ engines: { yarn: '>=1.22 <5' } }, YARN(8), 'yarn', '4.5.0'],
     [{}, { ...PNPM("'9.0'"), '.tool-versions': 'nodejs 22.1.0\npnpm 9.1.0\n' }, 'pnpm', '9.1.0'],
+    [{ devEngines: { packageManager: { name: 'pnpm', version: '^11' } } }, PNPM("'9.0'"), 'pnpm', '11.0.3'],
+    [{ devEngines: { packageManager: [{ name: 'yarn', version: '1.22.19' }] } }, {}, 'yarn', '1.22.19'],
   ])('of %j with %j is %s %s', async (packageJson, files, program, version) => {
     const { tools } = await plan({ ...EXPRESS, ...packageJson }, files);
     const tool = tools.find((each) => each.program === program);
@@ -99,6 +101,7 @@ describe('the package manager', () => {
     const range = async (packageJson: object, files: Record<string, string>): Promise<string> =>
       (await plan({ ...EXPRESS, ...packageJson }, files)).tools.at(-1)?.wanted?.range ?? '';
     expect(satisfies('10.4.0', await range({ engines: { pnpm: '^9' } }, PNPM("'9.0'")))).toBe(false);
+    expect(satisfies('10.4.0', await range({}, PNPM("'9.0'\n---")))).toBe(false);
     expect(satisfies('9.15.9', await range({ engines: { pnpm: '>=8' } }, PNPM("'6.0'")))).toBe(false);
     expect(satisfies('3.8.7', await range({ engines: { yarn: '>=1.22' } }, YARN(8)))).toBe(false);
   });
@@ -109,6 +112,33 @@ describe('the package manager', () => {
     expect(first.notes).toEqual(['package-lock.json and yarn.lock are both there: npm is used; remove the others']);
     const named = await plan({ ...EXPRESS, packageManager: 'yarn@1.22.22' }, both);
     expect(stepsOf(named)[0]).toMatch(/^yarn install/);
+  });
+});
+
+describe('an app that names other package managers in devEngines', () => {
+  const manager = (packageManager: object) => ({
+    dependencies: { next: '15' },
+    scripts: { start: 'next start' },
+    devEngines: { packageManager },
+  });
+
+  it.each<[string, object, Record<string, string>, string, string]>([
+    ['pnpm', { name: 'pnpm' }, { 'pnpm-lock.yaml': '' }, 'pnpm exec next build', 'pnpm run start'],
+    ['yarn', [{ name: 'yarn' }], { 'yarn.lock': '' }, 'yarn run next build', 'yarn run start'],
+    [
+      'npm, too',
+      [{ name: 'pnpm' }, { name: 'npm' }],
+      { 'pnpm-lock.yaml': '' },
+      'npm exec --no -- next build',
+      'npm start',
+    ],
+    ['pnpm, with a warning', { name: 'pnpm', onFail: 'warn' }, {}, 'npm exec --no -- next build', 'npm start'],
+  ])('is built and started by %s', async (_name, named, files, build, start) => {
+    const made = await plan(manager(named), files);
+    expect(stepsOf(made)).toContain(build);
+    expect(made.processes['web']?.command).toBe(start);
+    const [program = ''] = start.split(' ');
+    expect(made.tools.find((tool) => tool.program === program)?.runtime).toBe(true);
   });
 });
 

@@ -2,7 +2,7 @@
 import { valid, validRange } from 'semver';
 import type { WantedVersion } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
-import { askedManager, within } from './manager-version.ts';
+import { askedManager, developerManagers, isNpmRefused, within } from './manager-version.ts';
 import type { PackageJson } from './package-json.ts';
 
 export interface PackageManager {
@@ -10,6 +10,8 @@ export interface PackageManager {
   readonly program: 'npm' | 'yarn' | 'pnpm' | 'bun';
   /** Packages stay in archives, in which a loader finds them (yarn's Plug'n'Play). */
   readonly isPnp: boolean;
+  /** npm is there and refuses to run anything of this app. */
+  readonly isNpmRefused: boolean;
   /** For people: `npm`, `yarn 4`. */
   readonly title: string;
   /** Its lock file; null: there is none. */
@@ -43,7 +45,7 @@ export async function packageManager(files: SourceFiles, packageJson: PackageJso
   if (locks.length > 1) {
     notes.push(`${locks.map((each) => each.lock).join(' and ')} are both there: ${program} is used; remove the others`);
   }
-  const parts = { title: program, lock, notes, isPnp: false };
+  const parts = { title: program, lock, notes, isPnp: false, isNpmRefused: isNpmRefused(packageJson) };
   // npm comes with Node.
   if (program === 'npm') return { ...parts, kind: 'npm', program, wanted: null };
   const version = named?.program === program ? named.wanted : null;
@@ -81,11 +83,15 @@ async function bunOfFile(files: SourceFiles): Promise<WantedVersion | null> {
   return text === null || range === null ? null : { range, text, from: '.bun-version' };
 }
 
-/** `packageManager`: `yarn@4.1.0`, with a hash behind it or not. */
+/** `packageManager`: `yarn@4.1.0`, with a hash behind it or not; else the first of devEngines, whose version may be a range. */
 function namedManager(packageJson: PackageJson): { program: Program; wanted: WantedVersion | null } | null {
   const [, program, version = ''] =
     /^(npm|yarn|pnpm|bun)@([^+\s]{1,80})/.exec(packageJson.text('packageManager') ?? '') ?? [];
-  if (program === undefined) return null;
+  if (program === undefined) {
+    const names = developerManagers(packageJson).map(({ name }) => name);
+    const first = LOCKS.find(([each]) => each === names[0]);
+    return first === undefined ? null : { program: first[0], wanted: null };
+  }
   const range = validRange(version);
   const wanted = range === null ? null : { range, text: version, from: 'packageManager in package.json' };
   return { program: program as Program, wanted };
@@ -95,6 +101,8 @@ function namedManager(packageJson: PackageJson): { program: Program; wanted: Wan
 async function pnpmOfLock(files: SourceFiles, lock: string | null): Promise<WantedVersion | null> {
   const found = lock === null ? null : await files.findLine(lock, /^lockfileVersion:\s*['"]?(\d+)(?:\.(\d+))?/);
   if (lock === null || found === null) return null;
+  // Older ones do not read a lock file of two documents.
+  if (await files.hasLine(lock, /^---\s*$/)) return { range: '>=11', text: 'two documents', from: lock };
   const [, major, minor = '0'] = found.match;
   const range = major === '5' ? (Number(minor) >= 4 ? '7' : '6') : major === '6' ? '8' : '9 || 10';
   return { range, text: `lockfileVersion ${major}.${minor}`, from: lock };

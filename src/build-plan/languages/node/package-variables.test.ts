@@ -11,12 +11,12 @@ it('builds, and no units, are asked to leave out what is for people who develop'
   }
 });
 
-it('pnpm starts scripts without installing anything before', async () => {
+it('pnpm starts scripts of builds and units as the version it is, without installing anything before', async () => {
   const start = { scripts: { start: 'node .' }, dependencies: { express: '5' } };
   const files = sourceOf({ 'package.json': JSON.stringify(start), 'pnpm-lock.yaml': "lockfileVersion: '9.0'\n" });
   const { plan } = await planSource({ app: 'shop', platform: 'nodejs', languages: LANGUAGES, files });
-  const name = 'pnpm_config_verify_deps_before_run';
-  expect(plan.environment).toContainEqual({ name, value: 'false', scope: 'build' });
+  expect(plan.environment).toContainEqual({ name: 'pnpm_config_verify_deps_before_run', value: 'false' });
+  expect(plan.environment).toContainEqual({ name: 'pnpm_config_pm_on_fail', value: 'ignore' });
   // What a build adds comes into the store of the installation.
   const store = { name: 'npm_config_store_dir', value: '{downloads}/pnpm', scope: 'build' };
   expect(plan.environment).toContainEqual(store);

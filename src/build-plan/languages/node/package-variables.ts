@@ -29,12 +29,13 @@ export function packageVariables({ kind, program, isPnp }: PackageManager): Vari
     // For people who develop: a browser for tests (half a gigabyte, of a host of its own), and hooks of a repository that is not there.
     build('CYPRESS_INSTALL_BINARY', '0'),
     build('HUSKY', '0'),
-    // pnpm would run itself in another version once more; the one that is asked for is there.
-    // Nor is anything to be installed at the start of a script, which would be all of a workspace.
+    // pnpm would run itself in another version once more, or write down which (so it is called from 11 on): the one that is asked for is there.
+    // Nor is anything to be installed at the start of a script, which would be all of a workspace. Units may be started by it, too.
     ...(kind === 'pnpm'
       ? [
           build('npm_config_manage_package_manager_versions', 'false'),
-          build('pnpm_config_verify_deps_before_run', 'false'),
+          { name: 'pnpm_config_pm_on_fail', value: 'ignore' },
+          { name: 'pnpm_config_verify_deps_before_run', value: 'false' },
           // As by the step that installs: a build that adds a package may take no other store (SvelteKit's adapter-auto does).
           ...['npm_config', 'pnpm_config'].map((prefix) => build(`${prefix}_store_dir`, '{downloads}/pnpm')),
         ]

@@ -83,13 +83,17 @@ function web(command: string, from: string): Start {
   return { ...NOTHING, processes: { web: { command, from } } };
 }
 
-function scriptStart(name: string, scripts: PackageJson['scripts'], { kind, isPnp }: PackageManager): Start {
+function scriptStart(
+  name: string,
+  scripts: PackageJson['scripts'],
+  { kind, program, isPnp, isNpmRefused }: PackageManager,
+): Start {
   const line = scripts[name] ?? '';
   const isAlone = scripts[`pre${name}`] === undefined && scripts[`post${name}`] === undefined;
   const isPlain = isAlone && !isPnp && line.length <= MAX_PLAIN && PLAIN.test(line);
   const command =
-    kind === 'bun' || isPnp
-      ? `${isPnp ? 'yarn' : 'bun'} run ${name}`
+    kind === 'bun' || isPnp || isNpmRefused
+      ? `${program} run ${name}`
       : name === 'start'
         ? 'npm start'
         : `npm run ${name}`;
