@@ -13,6 +13,9 @@ const MAX_DIRECTORIES = 60;
 const NAMED = 3;
 const ASIDE = ['node_modules', 'vendor', 'docs', 'doc', 'test', 'tests'];
 
+/** Sources of every kind have one, for what their authors format or test with. */
+const OF_TOOLS = 'package.json';
+
 interface ToChoose {
   readonly app: string;
   /** Of the app; `auto`: whatever the source is. */
@@ -31,7 +34,8 @@ interface Found {
 }
 
 /**
- * With `auto` those that the source is of, the one to be taken first before others that are as sure of it, and a recipe of an image. Throws
+ * With `auto` those that the source is of, the one to be taken first before others that are as sure of it, a recipe of an image, and all others where it may be a list
+ * of tools. Throws
  * Failure `no_platform` when there is no such platform; with `auto`, when the source is of none.
  */
 export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Language, ...Language[]]> {
@@ -42,9 +46,10 @@ export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Lan
       toChoose,
     );
     if (best !== undefined) {
-      const next = others.filter(
-        ({ detection }) => byStrength(detection, best.detection) === 0 || detection.strength === 'recipe',
-      );
+      const isNext = ({ detection }: Found): boolean =>
+        byStrength(detection, best.detection) === 0 || detection.strength === 'recipe';
+      const rest = best.detection.because === OF_TOOLS ? others.filter((other) => !isNext(other)) : [];
+      const next = [...others.filter(isNext), ...rest];
       return [best.language, ...next.map(({ language }) => language)];
     }
     const other = await otherLanguage(files);

@@ -57,10 +57,31 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   for (const language of others) {
     const other = await planAs(language, request, compose).catch(unlessFailure);
     if (other === null || other.plan.problems.length > 0) continue;
+    if (showsSource(other.plan) && mayBeProgram(planned.plan)) {
+      return withMoreHint(planned, `Where it is only pages: ${asPlatform(request.app, language)}`);
+    }
     const note = `It is not taken for ${first.name}: ${unstarted.message}`;
     return { ...other, plan: { ...other.plan, notes: [...other.plan.notes, note] } };
   }
   return planned;
+}
+
+function showsSource({ site, steps }: BuildPlan): boolean {
+  return site !== null && steps.length === 0;
+}
+
+/** Whose code is not for everybody to read. */
+function mayBeProgram({ dependencies, steps, processes }: BuildPlan): boolean {
+  return dependencies.length + steps.length + Object.keys(processes).length > 0;
+}
+
+function withMoreHint(planned: PlannedSource, more: string): PlannedSource {
+  const problems = planned.plan.problems.map((problem) => ({ ...problem, hint: `${problem.hint} ${more}` }));
+  return { ...planned, plan: { ...planned.plan, problems } };
+}
+
+function asPlatform(app: string, { name }: Language): string {
+  return `tancho app update ${app} --platform ${name}`;
 }
 
 function unlessFailure(error: unknown): null {
@@ -104,7 +125,7 @@ async function takenFor(language: Language, { app, files, settings }: PlanReques
   const taken = `The source is taken for ${language.name}: it has ${detection?.because ?? 'files of it'}`;
   const recipe = language.name === dockerfile.name ? null : await files.find(...DOCKERFILES);
   if (recipe === null) return [taken];
-  return [taken, `There is a ${recipe}, too. To build by that: tancho app update ${app} --platform ${dockerfile.name}`];
+  return [taken, `There is a ${recipe}, too. To build by that: ${asPlatform(app, dockerfile)}`];
 }
 
 /** Where nothing can be built, what a Compose file names may be all that there is. */

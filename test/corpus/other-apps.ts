@@ -240,4 +240,44 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     },
     web: 'node c',
   },
+  'pages with a package.json for tools': {
+    files: {
+      'index.html': '<h1>Till</h1>',
+      'package.json': json({ scripts: { format: 'prettier -w .' }, devDependencies: { prettier: '3' } }),
+    },
+    title: 'static files',
+    steps: [],
+    says: 'It is not taken for nodejs: ',
+  },
+  'pages whose style is built': {
+    files: {
+      'index.html': '<link rel="stylesheet" href="dist/style.css">',
+      'package.json': json({
+        scripts: { build: 'tailwindcss -o dist/style.css' },
+        devDependencies: { tailwindcss: '3' },
+      }),
+    },
+    roots: ['dist', 'build', '_site', '.'],
+    steps: ['npm install --include=dev --no-package-lock', 'npm run build'],
+  },
+  'a page beside packages that may be of a server': {
+    files: { 'index.html': '', 'package.json': json({ dependencies: { express: '5' } }), 'src/shop.js': '' },
+    problem: /says nowhere how it is started/,
+  },
+  'PHP with a package.json': {
+    files: { 'index.php': '', 'package.json': json({ scripts: { build: 'x' }, devDependencies: { sass: '1' } }) },
+    web: '.tancho/php-server .',
+    says: 'It is not taken for nodejs: ',
+  },
+  'Python without a list, and a package.json': {
+    files: {
+      'app.py': 'from http.server import HTTPServer\n',
+      'package.json': json({ devDependencies: { prettier: '3' } }),
+    },
+    web: 'python app.py',
+  },
+  'MkDocs with a package.json': {
+    files: { 'mkdocs.yml': 'site_name: Till\n', 'package.json': json({ devDependencies: { prettier: '3' } }) },
+    title: 'MkDocs',
+  },
 };

@@ -5,7 +5,7 @@ import type { SourceFiles } from '../../source/source-files.ts';
 import { findFramework, type Framework } from './frameworks.ts';
 import { type PackageJson, readPackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
-import { type Start, startOf } from './start.ts';
+import { builtPages, type Start, startOf } from './start.ts';
 import { type Member, readWorkspace } from './workspace.ts';
 
 export interface AppPackage {
@@ -42,6 +42,9 @@ export async function findAppPackage(
   };
   if (asked.directory !== '') return at(asked.directory, await readPackageJson(files.below(asked.directory)));
   const whole = await at('', top);
+  if (members === null && canBePages(whole)) {
+    return { ...whole, start: (await builtPages(files, top, asked)) ?? whole.start };
+  }
   if (members === null || asked.processes !== null || asked.options['STATIC_ROOT'] !== undefined) return whole;
   const startsAll = STARTS_ALL.test((top.scripts['start'] ?? '').slice(0, 200));
   if (isStarted(whole) && !startsAll) return whole;
@@ -58,6 +61,10 @@ export async function findAppPackage(
 
 function isStarted({ start }: AppPackage): boolean {
   return Object.keys(start.processes).length > 0;
+}
+
+function canBePages({ framework, start }: AppPackage): boolean {
+  return framework === null && Object.keys(start.processes).length + start.problems.length === 0;
 }
 
 /** A library may have a main file, and be built by what builds sites. */

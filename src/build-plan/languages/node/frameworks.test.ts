@@ -14,6 +14,7 @@ async function plan(packageJson: object, files: Files = {}): Promise<BuildPlan> 
 
 const wants = (name: string, more: object = {}) => ({ dependencies: { [name]: '*' }, ...more });
 const scripts = (start: string) => ({ scripts: { build: 'make', start } });
+const called = (start: string, more: object) => ({ scripts: { build: 'make', start, ...more } });
 
 describe('a framework that serves', () => {
   it.each<[string, object, Files, string]>([
@@ -85,6 +86,15 @@ describe('a framework that serves', () => {
 describe('a framework that makes files', () => {
   it.each<[string, object, Files, string[], string | null]>([
     ['Vite', wants('vite', scripts('vite')), {}, ['dist', 'build'], 'index.html'],
+    ['Vite', wants('vite', called('npm run dev', { dev: 'vite' })), {}, ['dist', 'build'], 'index.html'],
+    ['Gatsby', wants('gatsby', called('yarn develop', { develop: 'gatsby develop' })), {}, ['public'], null],
+    [
+      'Create React App',
+      wants('react-scripts', scripts('export PORT=1 && react-scripts --openssl-legacy-provider start')),
+      {},
+      ['build'],
+      'index.html',
+    ],
     ['Vite', wants('vite'), { 'vite.config.ts': "build: {\n  outDir: './public',\n}" }, ['public'], 'index.html'],
     ['Create React App', wants('react-scripts', scripts('react-scripts start')), {}, ['build'], 'index.html'],
     ['Next.js', wants('next'), { 'next.config.mjs': "export default { output: 'export' }" }, ['out'], null],
@@ -136,6 +146,13 @@ describe('a framework that makes files', () => {
     expect(made.processes['web']?.command).toContain('.tancho/server.mjs');
     expect(made.environment.find((each) => each.name === 'STATIC_FALLBACK')?.value ?? null).toBe(fallback);
     expect(made.steps).toHaveLength(1);
+  });
+
+  it('is no site where its development server is started with something else', async () => {
+    const more = { dev: 'vite', api: 'node api.js' };
+    for (const start of ['npm run api & npm run dev', 'npm run api', 'concurrently "npm run api" "npm run dev"']) {
+      expect((await plan(wants('vite', called(start, more)))).processes['web']?.command).toBe('npm start');
+    }
   });
 
   it('is no site where a program of its own serves it', async () => {

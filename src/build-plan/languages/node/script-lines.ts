@@ -28,3 +28,19 @@ export function scriptLines(name: string, { scripts }: PackageJson): string[] {
     return line === undefined ? [] : [line];
   });
 }
+
+/** Nothing but the call of a script, with options of its own behind it. */
+const CALL =
+  /^(?:(?:npm|pnpm|bun|yarn)\s+(?:run|run-script)\s+|(?:yarn|pnpm)\s+|npm\s+(?=start$))([\w:.-]+)(?:\s+-[\w=./:-]*)*$/;
+const MAX_CALLS = 5;
+
+/** What a script comes to that does nothing but call another one, which may do the same. */
+export function calledLine(name: string, { scripts }: PackageJson): string {
+  let line = (scripts[name] ?? '').trim();
+  for (let calls = 0; calls < MAX_CALLS; calls += 1) {
+    const called = scripts[CALL.exec(line.slice(0, MAX_COMMAND))?.[1] ?? '']?.trim() ?? '';
+    if (called === '') break;
+    line = called;
+  }
+  return line;
+}

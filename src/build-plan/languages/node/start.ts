@@ -6,6 +6,7 @@ import { serveSite } from '../static/site-server.ts';
 import type { Framework } from './frameworks.ts';
 import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
+import { calledLine } from './script-lines.ts';
 import { watchedProgram } from './watched-program.ts';
 
 /** `npm start` costs a second process and some hundred milliseconds; a plain `node file` needs neither. */
@@ -13,7 +14,7 @@ const PLAIN = /^node(\s+[\w@%+=:,./-]+)+$/;
 const MAX_PLAIN = 1_000;
 /** Servers of people who develop: they build in memory, reload, and mostly answer their own machine only. */
 const DEVELOPMENT =
-  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|(?:react-scripts|craco|react-app-rewired)\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|(?:@11ty\/)?eleventy\s+(?:--\w+\s+)*--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|(?:vite|vue)press\s+dev|rsbuild\s+(?:dev|preview)|nx\s+(?:serve|dev)|vinxi\s+dev|nuxi\s+(?:dev|preview)|hexo\s+s(?:erver)?|ember\s+s(?:erve|erver)?)\b/;
+  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+|export\s+[A-Z_]+=\S*\s*(?:&&|;)\s*)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|(?:react-scripts|craco|react-app-rewired)\s+(?:--\S+\s+)*start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|(?:@11ty\/)?eleventy\s+(?:--\w+\s+)*--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|(?:vite|vue)press\s+dev|rsbuild\s+(?:dev|preview)|nx\s+(?:serve|dev)|vinxi\s+dev|nuxi\s+(?:dev|preview)|hexo\s+s(?:erver)?|ember\s+s(?:erve|erver)?)\b/;
 const BUN_PROGRAMS = ['index.ts', 'index.tsx', 'server.ts', 'app.ts', 'src/index.ts', 'src/index.tsx', 'src/server.ts'];
 /** It compiles at every start; the built program is quicker. */
 const COMPILING = /^nest\s+start\b/;
@@ -23,6 +24,15 @@ export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
   readonly notes: readonly string[];
   readonly warnings?: readonly string[];
   readonly problems: readonly PlanProblem[];
+};
+
+/** In other languages. */
+const PROGRAMS = ['*.php', '*.py', '*.rb', '*.go'];
+/** The build may make another page. */
+const PAGES = {
+  roots: ['dist', 'build', '_site', '.'],
+  fallback: null,
+  otherwise: noPage('After the build there is no index.html any more, at the top or in dist, build or _site.'),
 };
 
 const NOTHING: Start = { processes: {}, notes: [], problems: [] };
@@ -41,7 +51,7 @@ export async function startOf(
   if (asked.processes !== null) return NOTHING;
   const script = (name: string): Start => scriptStart(name, packageJson.scripts, manager);
   const { scripts } = packageJson;
-  const start = (scripts['start'] ?? '').trim();
+  const start = calledLine('start', packageJson);
   const isDevelopment = start.length <= MAX_PLAIN && DEVELOPMENT.test(start);
   const hasCompiled = COMPILING.test(start) && (scripts['start:prod'] ?? '') !== '';
   const isReplaced =
@@ -66,6 +76,17 @@ export async function startOf(
   const found = main === null ? null : await files.find(main, `${main}.js`, `${main}/index.js`);
   if (found !== null && /^[\w@./-]+$/.test(found)) return web(`${runner} ${found}`, 'main in package.json');
   return (await watchedStart(files, scripts)) ?? NOTHING;
+}
+
+/** Null where there is no page whose styles or scripts are built, or what could be a program beside it: its code is not for everybody to read. */
+export async function builtPages(
+  files: SourceFiles,
+  packageJson: PackageJson,
+  asked: AppDeclaration,
+): Promise<Start | null> {
+  if (asked.processes !== null || packageJson.has('dependencies') || !packageJson.has('scripts.build')) return null;
+  if (!(await files.exists('index.html')) || (await files.find(...PROGRAMS)) !== null) return null;
+  return { ...NOTHING, ...serveSite({ ...PAGES, from: 'index.html' }, asked) };
 }
 
 /** A script for development says what the app is, where nothing else does. */
@@ -112,10 +133,14 @@ function siteOf(framework: Framework | null, asked: AppDeclaration): Start {
   const runs = framework?.runs;
   const { roots, fallback } = runs?.kind === 'site' ? runs : { roots: [], fallback: null };
   const from = framework?.name ?? 'tancho.yaml';
-  const otherwise: PlanProblem = {
+  const otherwise = noPage(`The build has made no index.html in ${roots.join(' or ')}, where ${from} puts it.`);
+  return { ...NOTHING, ...serveSite({ roots, fallback, from, otherwise }, asked) };
+}
+
+function noPage(message: string): PlanProblem {
+  return {
     cause: 'build_failed',
-    message: `The build has made no index.html in ${roots.join(' or ')}, where ${from} puts it.`,
+    message,
     hint: 'Name the directory that it makes in tancho.yaml: static: { root: <directory> }; or say what starts the app in a Procfile.',
   };
-  return { ...NOTHING, ...serveSite({ roots, fallback, from, otherwise }, asked) };
 }
