@@ -7,7 +7,8 @@ import type { LogEntry, LogQuery } from '../../client/shapes.ts';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const TEMPORARY: ReadonlySet<string> = new Set(['client.unreachable', 'client.timeout', 'unavailable']);
-const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+/** Too late, too much at once, and what proxies say. */
+const TEMPORARY_STATUS: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 interface FollowOptions {
   readonly signal: AbortSignal;
@@ -48,5 +49,5 @@ export async function* followLog(
 }
 
 function isTemporary(error: unknown): error is ClientError {
-  return error instanceof ClientError && (TEMPORARY.has(error.code) || GATEWAY.has(error.status));
+  return error instanceof ClientError && (TEMPORARY.has(error.code) || TEMPORARY_STATUS.has(error.status));
 }

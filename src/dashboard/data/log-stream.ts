@@ -18,6 +18,8 @@ const BEGIN_MS = 30_000;
 const SILENT_MS = 45_000;
 /** Where too many pages follow something for all to have it streamed. */
 const ASK_AGAIN_MS = 1_000;
+/** Too late, or too much at once. */
+const TEMPORARY: ReadonlySet<number> = new Set([408, 429]);
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -144,7 +146,7 @@ export class LogStream {
     if (reading.signal.aborted) return;
     this.#reading = null;
     if (problem === null && this.state.value === 'past') return;
-    if (problem !== null && problem.status >= 400 && problem.status < 500) {
+    if (problem !== null && problem.status >= 400 && problem.status < 500 && !TEMPORARY.has(problem.status)) {
       // After the next sign-in it goes on.
       if (problem.code !== 'auth.required') this.problem.value = problem;
       return;
