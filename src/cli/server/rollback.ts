@@ -34,6 +34,8 @@ export async function rollBack(cli: Cli, { to, list, yes }: RollbackOptions): Pr
   await demandStopped(cli);
   const question = `Return to the databases of ${describe(set)}? What has changed since is set aside, and the apps rest until that version has started.`;
   if (!yes) await confirm(cli, question, '--yes');
+  // The question may have waited; what serves is not to be taken from a server that has started meanwhile.
+  await demandStopped(cli);
   // An earlier version may know neither the edge of this one nor the networks of its units.
   await stopWhatServes(cli, STOPPED_WITHIN_MS);
   const release = await claimedHome(home);
