@@ -140,13 +140,16 @@ const DEEDS = {
   Start: 'POST /apps/{app}/start',
 } as const;
 
-/** What is done to an app by its name. */
-function deedsOf({ Name: app, State }: AppSummary): Way[] {
+/** What is done to an app, where the words name it: "stop" and Enter stop nothing. */
+function deedsOf({ Name: app, State }: AppSummary, words: readonly string[]): Way[] {
   const deeds = State === 'stopped' ? (['Start'] as const) : (['Restart', 'Stop'] as const);
-  return deeds.map((deed) => ({
-    label: `${deed} ${app}`,
-    to: () => runTask(`${deed} ${app}`, (said) => perform(DEEDS[deed], said, { params: { app } })),
-  }));
+  const names = (deed: string) => (word: string) => !deed.toLowerCase().includes(word) && app.includes(word);
+  return deeds
+    .filter((deed) => words.some(names(deed)))
+    .map((deed) => ({
+      label: `${deed} ${app}`,
+      to: () => runTask(`${deed} ${app}`, (said) => perform(DEEDS[deed], said, { params: { app } })),
+    }));
 }
 
 /** All words have to be in the label. */
@@ -166,7 +169,7 @@ function found(wanted: string, { apps, services, instances }: Names): Way[] {
           ),
           ...services.map((name) => ({ label: `Service ${name}`, to: at('services', name) })),
           ...instances.map((name) => ({ label: `Instance ${name}`, to: at('instances', name) })),
-          ...apps.filter(({ State }) => State !== 'created').flatMap(deedsOf),
+          ...apps.filter(({ State }) => State !== 'created').flatMap((app) => deedsOf(app, words)),
         ]),
     { label: isDark.value ? 'Light colours' : 'Dark colours', to: switchTheme },
     { label: 'Keys', to: () => (areKeysShown.value = true) },

@@ -18,13 +18,25 @@ export function moodOfDeploy(state: string): Mood {
   return state === 'cancelled' ? 'idle' : 'wait';
 }
 
+const UPLOADED = 'drag-and-drop';
 const ORIGINS: Readonly<Record<string, string>> = {
   git: 'git push',
   'app-deploy': 'upload',
-  'drag-and-drop': 'dropped in the browser',
+  [UPLOADED]: 'dropped in the browser',
   rollback: 'rollback',
   image: 'image',
 };
+
+interface Started {
+  readonly ID: string;
+  readonly Origin: string;
+  readonly User: string;
+}
+
+/** What an upload of this user has become, however many others have deployed meanwhile. `before`: the IDs of what was there. */
+export function uploaded<D extends Started>(deploys: readonly D[], before: ReadonlySet<string>, user: string) {
+  return deploys.find(({ ID, Origin, User }) => Origin === UPLOADED && User === user && !before.has(ID));
+}
 
 export function originOf(origin: string): string {
   return ORIGINS[origin] ?? origin;

@@ -1,13 +1,17 @@
 /** Deploys the folder or archive that is dropped here, and leads to the deploy as soon as the platform has it. */
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
+import { viewer } from '../api/session.ts';
 import { sendArchive } from '../api/upload.ts';
 import { entriesOf, type DroppedFiles, uploadOfEntries, uploadOfFiles } from '../data/dropped.ts';
+import { uploaded } from '../data/deploy-state.ts';
 import { bytes, plural } from '../data/format.ts';
-import { at, navigate } from '../routing/location.ts';
-import { notifyProblem } from './toasts.tsx';
+import { at, navigate, path } from '../routing/location.ts';
+import { notify, notifyProblem } from './toasts.tsx';
 
 const LOOK_MS = 500;
+/** As many may begin between two looks. */
+const NEWEST = 20;
 
 export function DropZone({ app }: { app: string }) {
   const [isOver, setOver] = useState(false);
@@ -88,8 +92,8 @@ export function DropZone({ app }: { app: string }) {
 
 /** Resolves when the platform has it as a deploy, which is shown then; throws Problem. */
 export async function deployUpload(app: string, upload: DroppedFiles, say: (state: string) => void): Promise<void> {
-  const newest = async (): Promise<string> => (await call('GET /deploys', { query: { app, limit: 1 } }))[0]?.ID ?? '';
-  const before = await newest();
+  const newest = () => call('GET /deploys', { query: { app, limit: NEWEST } });
+  const before = new Set((await newest()).map(({ ID }) => ID));
   const { size } = upload.body;
   const what = upload.files === 0 ? upload.name : `${plural(upload.files, 'file')} of ${upload.name}`;
   let failed: unknown;
@@ -104,11 +108,19 @@ export async function deployUpload(app: string, upload: DroppedFiles, say: (stat
     },
   );
   for (;;) {
-    const id = await newest();
-    if (id !== before) return navigate(at('apps', app, 'deploys', id));
+    const wasOver = isOver;
+    // While it is being sent it is only asked again.
+    const own = uploaded(await newest().catch(() => []), before, viewer().email);
+    if (own !== undefined) return show(app, own.ID);
     // Refused before it became a deploy.
-    if (isOver && failed !== undefined) throw failed;
-    if (isOver) return;
+    if (wasOver && failed !== undefined) throw failed;
+    if (wasOver) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** Whoever has gone elsewhere stays there. */
+function show(app: string, id: string): void {
+  if (`${path.value}/`.startsWith(`${at('apps', app)}/`)) navigate(at('apps', app, 'deploys', id));
+  else notify(`${app} is being deployed.`);
 }

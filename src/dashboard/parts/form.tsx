@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { ProblemNote } from './content.tsx';
+import { notifyProblem } from './toasts.tsx';
 
 interface Named {
   readonly label: string;
@@ -170,6 +171,8 @@ export function Form({ onSubmit, action, onCancel, isDangerous, isLasting, child
       await onSubmit(Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : ''])));
       if (isLasting === true) setSent(before);
     } catch (thrown) {
+      // Somebody has closed it, or gone elsewhere, meanwhile.
+      if (!filled.isConnected) return notifyProblem(thrown);
       const found = problemOf(thrown);
       // Whoever signs in again is back here, with all that was typed.
       if (found.code !== 'auth.required') setProblem(found);

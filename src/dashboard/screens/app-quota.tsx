@@ -3,19 +3,15 @@ import { viewer } from '../api/session.ts';
 import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Loaded } from '../parts/content.tsx';
-import { QuotaForm, WITHOUT_LIMIT } from '../parts/quota-form.tsx';
+import { QuotaForm } from '../parts/quota-form.tsx';
 
 const SOMETIMES_MS = 15_000;
 
 /** How many units it may have. */
 export function AppQuota({ app }: { app: string }) {
   const params = { app };
-  const quota = useResource(
-    `quota ${app}`,
-    (signal) => call('GET /apps/{app}/quota', { params, signal }),
-    SOMETIMES_MS,
-  );
-  const limit = quota.data.value?.limit ?? WITHOUT_LIMIT;
+  const read = (signal: AbortSignal) => call('GET /apps/{app}/quota', { params, signal });
+  const quota = useResource(`quota ${app}`, read, SOMETIMES_MS);
   return (
     <Card
       title="Quota"
@@ -24,7 +20,7 @@ export function AppQuota({ app }: { app: string }) {
           <QuotaForm
             title="Change the quota"
             label="Units that it may have"
-            limit={limit}
+            read={read}
             set={(wanted) => call('PUT /apps/{app}/quota', { params, body: { limit: wanted } })}
             changed={() => quota.refresh()}
           />

@@ -1,8 +1,9 @@
 import { begin, call, perform } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
+import { bytes } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Card, Loaded } from '../parts/content.tsx';
+import { Card, Loaded, Note } from '../parts/content.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
 import { TeamAccess } from '../parts/team-access.tsx';
 import { runTask } from '../parts/tasks.tsx';
@@ -122,6 +123,30 @@ function AppDrains({ app }: { app: string }) {
   );
 }
 
+function Losses({ app }: { app: string }) {
+  const volumes = useResource(`volumes ${app}`, (signal) =>
+    call('GET /apps/{app}/volumes', { params: { app }, signal }),
+  );
+  return (
+    <div class="stack">
+      <p>
+        Its units, its code with all versions, its environment and its log are removed for good. Instances of services
+        it is bound to stay.
+      </p>
+      <Loaded from={volumes}>
+        {(list) =>
+          list.length > 0 && (
+            <Note mood="bad">
+              So are its volumes with all that they hold:{' '}
+              {list.map(({ name, bytes: held }) => (held < 0 ? name : `${name} (${bytes(held)})`)).join(', ')}.
+            </Note>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
 function Danger({ app }: { app: App }) {
   return (
     <Card title="Remove the app">
@@ -133,7 +158,7 @@ function Danger({ app }: { app: App }) {
           look="danger"
           question={{
             title: `Remove ${app.Name}?`,
-            text: 'Its units, its code with all versions, its environment and its log are removed for good. Instances of services it is bound to stay.',
+            text: <Losses app={app.Name} />,
             action: 'Remove the app',
             typed: app.Name,
             isDangerous: true,

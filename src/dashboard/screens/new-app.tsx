@@ -1,4 +1,7 @@
+import { useRef } from 'preact/hooks';
 import { call } from '../api/call.ts';
+import { Problem, problemOf } from '../api/problem.ts';
+import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Head, Loaded, Note } from '../parts/content.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
@@ -14,6 +17,20 @@ async function choices(signal: AbortSignal) {
   return { teams, pools, plans };
 }
 
+async function makeTeam(name: string): Promise<void> {
+  try {
+    await call('POST /teams', { body: { name } });
+  } catch (thrown) {
+    const problem = problemOf(thrown);
+    throw new Problem(problem.message, { ...problem, field: 'newTeam' });
+  }
+}
+
+/** Hardly anybody else has one of that name. */
+function ownTeam(): string {
+  return /^[a-z][-_.+\w]+(?=@)/i.exec(viewer().email)?.[0] ?? '';
+}
+
 const NEVER_MS = 60_000;
 
 export default function NewApp() {
@@ -21,9 +38,12 @@ export default function NewApp() {
   // Its tools are tried when somebody first asks, and nobody has to choose one.
   const known = useResource('platforms', (signal) => call('GET /platforms', { signal }), NEVER_MS);
   const platforms = (known.data.value ?? []).filter(({ Disabled }) => !Disabled);
+  // It stays where the app is refused, which is then sent again.
+  const made = useRef('');
   const create = async (values: Record<string, string>): Promise<void> => {
     const { name = '', description = '', platform = '', team = '', pool = '', plan = '', newTeam = '' } = values;
-    if (newTeam !== '') await call('POST /teams', { body: { name: newTeam } });
+    if (newTeam !== '' && newTeam !== made.current) await makeTeam(newTeam);
+    made.current = newTeam;
     const teamOwner = newTeam === '' ? team : newTeam;
     await call('POST /apps', {
       body: { name: name.trim(), platform, teamOwner, description, pool, ...(plan !== '' && { plan }) },
@@ -50,7 +70,7 @@ export default function NewApp() {
                   <Note mood="idle">
                     An app belongs to a team, and you are in none yet. This makes one, with you in it.
                   </Note>
-                  <Field label="Name of your team" name="newTeam" required value="main" />
+                  <Field label="Name of your team" name="newTeam" required value={ownTeam()} />
                 </>
               )}
               <Choice

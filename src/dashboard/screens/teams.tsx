@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
@@ -7,13 +8,12 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
 
-const teamsWithMembers = async (signal: AbortSignal) => {
-  const teams = await call('GET /teams', { signal });
-  return Promise.all(teams.map(({ name: team }) => call('GET /teams/{team}', { params: { team }, signal })));
-};
+const SOMETIMES_MS = 15_000;
+/** Each asks for its members by itself: of more teams than that only those that are opened. */
+const MOST_OPEN = 12;
 
 export default function Teams() {
-  const teams = useResource('teams', teamsWithMembers, 15_000);
+  const teams = useResource('teams', (signal) => call('GET /teams', { signal }), SOMETIMES_MS);
   const changed = (): void => void teams.refresh();
   return (
     <>
@@ -38,7 +38,7 @@ export default function Teams() {
               </Empty>
             </div>
           ) : (
-            list.map(({ name, users }) => <Team key={name} name={name} users={users} changed={changed} />)
+            list.map(({ name }) => <Team key={name} name={name} isOpen={list.length <= MOST_OPEN} changed={changed} />)
           )
         }
       </Loaded>
@@ -46,7 +46,42 @@ export default function Teams() {
   );
 }
 
-function Team({ name: team, users, changed }: { name: string; users: readonly string[]; changed: () => void }) {
+interface TeamProps {
+  readonly name: string;
+  /** From the beginning. */
+  readonly isOpen: boolean;
+  readonly changed: () => void;
+}
+
+function Team({ name, isOpen, changed }: TeamProps) {
+  const [isAsked, setAsked] = useState(false);
+  if (isOpen || isAsked) return <Members team={name} changed={changed} />;
+  return (
+    <Card
+      title={name}
+      isPlain
+      actions={
+        <button type="button" class="button little" onClick={() => setAsked(true)}>
+          Members <span class="unseen">of {name}</span>
+        </button>
+      }
+    >
+      {null}
+    </Card>
+  );
+}
+
+function Members({ team, changed: ofTeams }: { team: string; changed: () => void }) {
+  const members = useResource(
+    `team ${team}`,
+    (signal) => call('GET /teams/{team}', { params: { team }, signal }),
+    SOMETIMES_MS,
+  );
+  const changed = (): void => {
+    void members.refresh();
+    // Whoever has gone sees it no more.
+    ofTeams();
+  };
   return (
     <Card
       title={team}
@@ -66,27 +101,31 @@ function Team({ name: team, users, changed }: { name: string; users: readonly st
             what={`the team ${team}`}
             text="It must own nothing any more."
             work={() => call('DELETE /teams/{team}', { params: { team } })}
-            onDone={changed}
+            onDone={ofTeams}
           />
         </>
       }
     >
-      <Table
-        label={`Members of ${team}`}
-        columns={['Member']}
-        rows={users.map((user) => ({
-          key: user,
-          cells: [user === viewer().email ? `${user} (you)` : user],
-          actions: (
-            <RemoveButton
-              what={`${user} from ${team}`}
-              text="They do not see its apps any more."
-              work={() => call('DELETE /teams/{team}/{user}', { params: { team, user } })}
-              onDone={changed}
-            />
-          ),
-        }))}
-      />
+      <Loaded from={members}>
+        {({ users }) => (
+          <Table
+            label={`Members of ${team}`}
+            columns={['Member']}
+            rows={users.map((user) => ({
+              key: user,
+              cells: [user === viewer().email ? `${user} (you)` : user],
+              actions: (
+                <RemoveButton
+                  what={`${user} from ${team}`}
+                  text="They do not see its apps any more."
+                  work={() => call('DELETE /teams/{team}/{user}', { params: { team, user } })}
+                  onDone={changed}
+                />
+              ),
+            }))}
+          />
+        )}
+      </Loaded>
     </Card>
   );
 }

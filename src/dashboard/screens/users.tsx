@@ -83,6 +83,7 @@ function UserActions({ email, isAdmin, changed }: { email: string; isAdmin: bool
         title="Quota"
         of={`of ${email}`}
         label={`Apps that ${email} may own`}
+        read={(signal) => call('GET /users/{email}/quota', { params, signal })}
         set={(limit) => call('PUT /users/{email}/quota', { params, body: { limit } })}
         changed={changed}
       />
