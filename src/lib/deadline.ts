@@ -41,6 +41,27 @@ export async function withDeadline<T>(
   }
 }
 
+/** Runs `work` also where `signal` has fired, and once it has for at most `ms` more. Rejects only when `work` does. */
+export async function withGrace<T>(
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const hurry = (): void => {
+    timer = setTimeout(() => controller.abort(signal.reason), ms);
+  };
+  if (signal.aborted) hurry();
+  else signal.addEventListener('abort', hurry, { once: true });
+  try {
+    return await work(controller.signal);
+  } finally {
+    signal.removeEventListener('abort', hurry);
+    clearTimeout(timer);
+  }
+}
+
 /** Resolves when `work` has ended well, or after `ms`; rejects when it has failed before. */
 export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

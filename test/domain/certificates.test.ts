@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type CertificateWorld,
   certificateWorld,
@@ -20,7 +20,10 @@ import { newKey } from '../../src/lib/x509/names.ts';
 import { until } from '../support/until.ts';
 
 const worlds: CertificateWorld[] = [];
-afterEach(() => Promise.all(worlds.splice(0).map((world) => world.dispose())));
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(worlds.splice(0).map((world) => world.dispose()));
+});
 
 async function start(options: WorldOptions = {}): Promise<CertificateWorld> {
   const world = await certificateWorld(options);
@@ -274,34 +277,61 @@ describe('an attempt', () => {
     expect(await only(world)).toMatchObject({ state: 'issued', authority: 'second.test' });
   });
 
-  it('says what the DNS command printed', async () => {
-    const set = () => Promise.reject(new Error('it ended with 1: zone is locked'));
-    const world = await start({ dns: { ...DNS, set }, wildcard: true });
-    world.authority.fault = () => null;
-    const authority = world.authority.authority();
-    const asking = world.again({
-      authorities: () => [
-        {
-          ...authority,
-          issue: async (request) => {
-            await request.present({
-              kind: 'dns-01',
-              name: 'apps.example.com',
-              record: '_acme-challenge.apps.example.com',
-              value: 'x',
-            });
-            return '';
-          },
-        },
-      ],
+  it('that a DNS command fails says how it ended, and removes the record that may be there', async () => {
+    const removed: string[] = [];
+    const set = () => Promise.reject(new Error('it ended with 1', { cause: new Error('it printed: token=s3cret') }));
+    const world = await start({
+      dns: { set, remove: async (record, value) => void removed.push(`${record} ${value}`) },
+      authorities: (first) => [provenByDns(first)],
     });
-    await asking.upkeep.round();
-    expect(await only(world)).toMatchObject({
+    await world.upkeep.round();
+    const record = await only(world);
+    expect(record).toMatchObject({
       cause: 'dns_command_failed',
-      problem: expect.stringContaining('zone is locked') as string,
+      problem: `acme.dns-command did not set ${TXT_RECORD}: it ended with 1`,
     });
+    expect(JSON.stringify(record)).not.toContain('s3cret');
+    expect(removed).toEqual([`${TXT_RECORD} x`]);
+  });
+
+  it('that ends because the server stops still removes its DNS record, and waits for that a short time only', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const asked = Promise.withResolvers<void>();
+    const removed = Promise.withResolvers<void>();
+    const remove: DnsRecords['remove'] = (_record, _value, signal) => {
+      signal.addEventListener('abort', () => removed.reject(new Error('it did not end in time')));
+      asked.resolve();
+      return removed.promise;
+    };
+    const world = await start({ dns: { ...DNS, remove }, authorities: (first) => [provenByDns(first)] });
+    world.upkeep.start();
+    await asked.promise;
+    let isClosed = false;
+    const closed = world.upkeep.close().then(() => (isClosed = true));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(isClosed).toBe(false);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const wasClosed = isClosed;
+    removed.resolve();
+    await closed;
+    expect(wasClosed).toBe(true);
   });
 });
+
+const TXT_RECORD = '_acme-challenge.apps.example.com';
+
+/** Looks at a record, and has no certificate for anybody. */
+function provenByDns(first: MemoryAuthority): CertificateAuthority {
+  return {
+    ...first.authority(),
+    async issue(request) {
+      const challenge = { kind: 'dns-01', name: 'apps.example.com', record: TXT_RECORD, value: 'x' } as const;
+      const withdraw = await request.present(challenge);
+      await withdraw();
+      throw new IssueFailure('authority_away', 'away', { goesOn: true });
+    },
+  };
+}
 
 describe('a name that is wrong', () => {
   it('keeps those of other apps waiting no longer than one look, however many of its kind there are', async () => {

@@ -3,7 +3,7 @@
  * taken, so an attempt that a crash cut off goes on with the same key and the same order.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { withDeadline } from '../../lib/deadline.ts';
+import { withDeadline, withGrace } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { factsOf } from '../../lib/x509/inspect.ts';
 import { newKey } from '../../lib/x509/names.ts';
@@ -33,6 +33,8 @@ interface IssuanceDeps {
 }
 
 const ISSUE_MS = 10 * 60_000;
+/** For a record to be removed, once the server stops or the attempt has had its time. */
+const REMOVE_MS = 15_000;
 const NOTHING_ORDERED = { orderUrl: '', pendingKey: '' } as const;
 
 export class Issuance {
@@ -132,14 +134,19 @@ export class Issuance {
     if (challenge.kind === 'http-01' || challenge.kind === 'tls-alpn-01') return presenter.present(challenge);
     if (challenge.kind === 'dns-persist-01' || dns === null) return async () => {};
     const { record, value } = challenge;
-    await dns.set(record, value, signal).catch((error: unknown) => {
+    const remove = (): Promise<void> =>
+      bestEffort(logger, `removing the DNS record ${record} of a challenge`, () =>
+        withGrace(REMOVE_MS, signal, (limited) => dns.remove(record, value, limited)),
+      );
+    try {
+      await dns.set(record, value, signal);
+    } catch (error) {
+      // It may be there all the same, and each attempt has another value.
+      await remove();
       const why = error instanceof Error ? error.message : String(error);
       throw new IssueFailure('dns_command_failed', `acme.dns-command did not set ${record}: ${why}`, { cause: error });
-    });
-    return () =>
-      dns.remove(record, value, new AbortController().signal).catch((error: unknown) => {
-        logger.warn({ err: error, record }, 'a DNS record of a challenge was not removed');
-      });
+    }
+    return remove;
   }
 
   #failureOf(error: unknown): IssueFailure {

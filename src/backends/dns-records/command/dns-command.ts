@@ -1,6 +1,6 @@
 /**
- * A program of the operator's that sets TXT records: `<program> <arguments of the setting> set|remove <record> <value>`. Never a shell; what
- * it prints is reported when it fails. It is to end when the record can be seen.
+ * A program of the operator's that sets TXT records: `<program> <arguments of the setting> set|remove <record> <value>`. Never a shell. It
+ * is to end when the record can be seen. What it prints, which may be a login at the DNS, is the cause of the error only.
  */
 import { spawn } from 'node:child_process';
 import type { DnsRecords } from '../../../domain/certificates/dns-records.ts';
@@ -28,26 +28,41 @@ export function createDnsCommand({ argv, timeoutMs = COMMAND_MS }: DnsCommandOpt
 
 function ended(program: string, argv: readonly string[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = demandSpawned(
-      spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' }),
-    );
+    // A process group of its own, so that ending it also ends what it has started itself.
+    const child = demandSpawned(spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'], detached: true }));
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         if (output.length < MAX_OUTPUT) output = (output + text).slice(0, MAX_OUTPUT);
       });
     }
+    const fail = (how: string): void => {
+      const printed = output.trim().replace(/\s+/g, ' ');
+      reject(new Error(how, printed === '' ? {} : { cause: new Error(`it printed: ${printed}`) }));
+    };
+    const giveUp = (): void => {
+      killGroup(child.pid);
+      fail('it did not end in time');
+    };
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
     child.once('error', (error) => {
-      reject(
-        new Error(signal.aborted ? 'it did not end in time' : `it cannot be started (${error.message})`, {
-          cause: error,
-        }),
-      );
+      signal.removeEventListener('abort', giveUp);
+      fail(`it cannot be started (${error.message})`);
     });
     child.once('close', (code, killedBy) => {
-      if (code === 0) return resolve();
-      const how = code === null ? `it was ended by ${String(killedBy)}` : `it ended with ${code}`;
-      reject(new Error(output.trim() === '' ? how : `${how}: ${output.trim().replace(/\s+/g, ' ')}`));
+      signal.removeEventListener('abort', giveUp);
+      if (code === 0) resolve();
+      else fail(code === null ? `it was ended by ${String(killedBy)}` : `it ended with ${code}`);
     });
   });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
