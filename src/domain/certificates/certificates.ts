@@ -168,7 +168,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
           const current = await tx.certificate(record.id);
           if (current !== null) await tx.putCertificate({ ...current, nextAttemptAt: now().toISOString() });
         });
-        await atMost(RENEW_MS, issuance.attempt(record.id, new AbortController().signal));
+        await atMost(RENEW_MS, upkeep.attempt(record.id));
         return viewOf((await store.certificate(record.id)) ?? record);
       });
     },

@@ -52,6 +52,11 @@ export class Issuance {
     return running;
   }
 
+  /** Resolves when those that are under way now are over. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running.values());
+  }
+
   async #attempt(id: string, signal: AbortSignal): Promise<void> {
     const record = await this.#deps.store.certificate(id);
     if (record === null || record.source === 'upload') return;

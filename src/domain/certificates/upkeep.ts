@@ -2,10 +2,11 @@
  * Sees to it that every name has a certificate and keeps it: finds out which there have to be, asks for those that are due, and takes
  * out of the router what has expired. Looks at things as they are, so it goes on after a crash wherever it was.
  */
+import { withDeadline } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { randomHex } from '../../lib/ids.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { CertificateAuthority } from './authority.ts';
+import { type CertificateAuthority, IssueFailure, type RenewalWindow } from './authority.ts';
 import { type CertificateRecord, isGood, newRecord } from './certificate.ts';
 import type { Issuance } from './issuance.ts';
 import type { Presenter } from './presenter.ts';
@@ -27,7 +28,7 @@ interface UpkeepDeps {
 }
 
 const ROUND_MS = 60_000;
-/** Asked for at the same time. */
+/** Asked for, or about, at the same time. */
 const AT_ONCE = 4;
 const ASK_AGAIN_MS = 6 * 60 * 60_000;
 const WINDOW_MS = 60_000;
@@ -66,28 +67,35 @@ export class CertificateUpkeep {
     try {
       await this.#reconcile();
       await presenter.publish();
-      await this.#askForWindows();
       const now = this.#deps.now();
       const due = (await store.certificates()).filter((record) => isDue(record, now));
-      const queue = inTurns(due).map(({ id }) => id);
-      await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work(queue)));
+      await this.#each(inTurns(due), ({ id }) => this.attempt(id));
+      await this.#askForWindows();
     } catch (error) {
       logger.error({ err: error }, 'a round of the certificates failed');
     }
+  }
+
+  /** See Issuance; one that is under way when the upkeep closes goes on with the next start. */
+  attempt(id: string): Promise<void> {
+    return this.#deps.issuance.attempt(id, this.#stop.signal);
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#running;
+    await this.#deps.issuance.settled();
   }
 
-  async #work(queue: string[]): Promise<void> {
-    // Names that have come meanwhile have their turn in the next round, as what is left of this one.
+  /** So many at once. Names that have come meanwhile have their turn in the next round, as what is left of this one. */
+  async #each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+    const queue = [...all];
     const isOver = (): boolean => this.#stop.signal.aborted || this.#isAwaited;
-    for (let id = queue.shift(); id !== undefined && !isOver(); id = queue.shift()) {
-      await this.#deps.issuance.attempt(id, this.#stop.signal);
-    }
+    const inTurn = async (): Promise<void> => {
+      for (let one = queue.shift(); one !== undefined && !isOver(); one = queue.shift()) await work(one);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, inTurn));
   }
 
   /** Makes records for names that have none, and lets go of those that nobody needs. */
@@ -133,17 +141,24 @@ export class CertificateUpkeep {
     const due = (await this.#deps.store.certificates()).filter(
       ({ state, askAgainAt }) => state === 'issued' && askAgainAt !== null && askAgainAt <= now,
     );
-    for (const record of due) await this.#askForWindow(record);
+    // What is away for one is so for the others: they are asked about in the next round.
+    const away = new Set<string>();
+    await this.#each(due, async (record) => {
+      if (!away.has(record.authority)) await this.#askForWindow(record, away);
+    });
   }
 
-  async #askForWindow(record: CertificateRecord): Promise<void> {
+  async #askForWindow(record: CertificateRecord, away: Set<string>): Promise<void> {
     const { store, authorities, now, chance, logger } = this.#deps;
     const authority = authorities.find(({ name }) => name === record.authority);
-    const signal = AbortSignal.timeout(WINDOW_MS);
-    const window = await authority?.renewalWindow(record.chain, signal).catch((error: unknown) => {
+    const ask = async (signal: AbortSignal): Promise<RenewalWindow | null> =>
+      (await authority?.renewalWindow(record.chain, signal)) ?? null;
+    const window = await withDeadline(WINDOW_MS, this.#stop.signal, ask).catch((error: unknown) => {
       logger.warn({ err: error, names: record.names }, 'the authority does not say when to renew');
+      if (error instanceof IssueFailure && error.code === 'authority_away') away.add(record.authority);
       return null;
     });
+    if (this.#stop.signal.aborted) return;
     await store.transact(async (tx) => {
       const current = await tx.certificate(record.id);
       if (current === null || current.state !== 'issued' || current.chain !== record.chain) return;
