@@ -219,6 +219,20 @@ it('put in order what is about the apps of a user, and report nothing else', asy
   await expect(healers.recent(ANN)).rejects.toMatchObject({ code: 'access.denied' });
 });
 
+it('run for a user without keeping those of the platform from running', async () => {
+  const { healers } = world.useCases;
+  const { id } = await theUnit();
+  await world.machine.store.transact((tx) => tx.updateUnit(id, { state: 'error', address: null }));
+  await world.machine.gitHost.create('stray');
+  const held = world.faults.hold('provisioner.ensure');
+  const theirs = healers.run(ANN, 'units');
+  await held.reached;
+  await healers.round(() => true);
+  expect(await world.machine.gitHost.list()).toEqual(['shop']);
+  held.release();
+  expect((await theirs).found).toMatchObject([{ target: `unit:${id}`, outcome: 'healed' }]);
+});
+
 it('run one at a time, and leave events', async () => {
   const { healers } = world.useCases;
   await expect(healers.run(ADMIN, 'no-such')).rejects.toMatchObject({ code: 'healer.not_found' });

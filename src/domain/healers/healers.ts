@@ -1,6 +1,6 @@
 /**
- * Use cases of healers (specification 4.5): which there are, and executing one. One runs at a time. A user's run heals what is
- * about the user's own apps; the rest, and healers that run elsewhere, are for admins.
+ * Use cases of healers (specification 4.5): which there are, and executing one. One runs at a time, and one of each user beside it: a
+ * user's run heals what is about the user's own apps; the rest, and healers that run elsewhere, are for admins.
  */
 import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
@@ -55,8 +55,12 @@ interface HealersDeps {
 export function createHealers(deps: HealersDeps): Healers {
   const { healers, external, externalHealers, store, act, leases, logger, now } = deps;
 
-  const alone = <T>(caller: Caller, name: string, work: () => Promise<T>): Promise<T> =>
-    leases.hold(HEALERS_LEASE, { waitMs: LEASE_WAIT_MS, holder: `"${name}" for ${callerName(caller)}` }, work);
+  /** What users have healed takes the leases of their apps, and may take long: the platform's own rounds do not wait for it. */
+  function alone<T>(caller: Caller, name: string, work: () => Promise<T>): Promise<T> {
+    const by = callerName(caller);
+    const lease = may(caller, 'healer.heal') ? HEALERS_LEASE : `healers:${by}`;
+    return leases.hold(lease, { waitMs: LEASE_WAIT_MS, holder: `"${name}" for ${by}` }, work);
+  }
 
   async function report(
     healer: string,
