@@ -65,6 +65,26 @@ describe('packages', () => {
     expect((await plan({ ...EXPRESS, scripts })).dependencies[0]?.neverKept).toContain('scripts.postinstall');
     expect((await plan({ ...EXPRESS, workspaces: ['a'] })).dependencies[0]?.neverKept).toContain('workspace');
   });
+
+  it('are decided by the schema from which the client of Prisma is made', async () => {
+    const [set] = (await plan({ ...EXPRESS, prisma: { schema: './db/main.prisma' } })).dependencies;
+    expect(set?.key.files).toEqual(
+      expect.arrayContaining(['schema.prisma', 'prisma/*.prisma', 'prisma/*/*.prisma', 'db/main.prisma']),
+    );
+  });
+
+  it.each<[string, object, Record<string, string>, boolean]>([
+    ['pnpm copies', { dependencies: { lib: 'file:./lib' } }, { 'pnpm-lock.yaml': '' }, false],
+    ['yarn copies', { devDependencies: { lib: '../lib' }, scripts: { build: 'x' } }, { 'yarn.lock': '' }, false],
+    ['bun copies', { optionalDependencies: { lib: 'file:lib' } }, { 'bun.lock': '' }, false],
+    ['npm links', { dependencies: { lib: 'file:./lib' } }, { 'package-lock.json': '{}' }, true],
+    ['pnpm links', { dependencies: { lib: 'link:./lib' } }, { 'pnpm-lock.yaml': '' }, true],
+    ['yarn leaves out', { ...EXPRESS, devDependencies: { lib: '../lib' } }, { 'yarn.lock': '' }, true],
+    ['pnpm locks', { dependencies: { lib: 'file:lib-1.0.tgz' } }, { 'pnpm-lock.yaml': '' }, true],
+  ])('of the source that %s are kept or not: %j', async (_what, packageJson, lock, isKept) => {
+    const [set] = (await plan(packageJson, lock)).dependencies;
+    expect(set?.neverKept).toEqual(isKept ? null : 'lib in package.json is a directory of the source');
+  });
 });
 
 describe('the package manager', () => {

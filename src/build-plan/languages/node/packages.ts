@@ -1,4 +1,5 @@
 /** How the packages of an app are installed, and the development packages removed again. */
+import { isRecord } from '../../../lib/is-record.ts';
 import type { DependencySet, Step } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import type { PackageJson } from './package-json.ts';
@@ -20,6 +21,11 @@ const KEYS = [
 const LOCKS = ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'];
 const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'bunfig.toml'];
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'].map((name) => `scripts.${name}`);
+/** Prisma's client is generated from these when it is installed, into node_modules. */
+const SCHEMAS = ['schema.prisma', 'prisma/*.prisma', 'prisma/*/*.prisma'];
+const PLAIN_PATH = /^(?:\.\/)?([\w-][\w./-]{0,200})$/;
+/** A directory of the source, which npm links, and others copy. */
+const COPIED = /^(?:file:|\.\.?\/)(?!.*\.t(?:ar\.)?gz$)/;
 const PNPM = ['--store-dir', '{downloads}/pnpm', '--package-import-method', 'copy'];
 
 interface InstalledPackages {
@@ -61,7 +67,7 @@ export async function packageSets(files: SourceFiles, installed: InstalledPackag
       keep: { kind: 'restored', directory: 'node_modules' },
       neverKept: await whyNeverKept(files, installed),
       key: {
-        files: [...LOCKS, ...SETTINGS],
+        files: [...LOCKS, ...SETTINGS, ...SCHEMAS, ...ownSchema(packageJson)],
         values: Object.fromEntries(KEYS.map((key) => [key, packageJson.content[key] ?? null])),
       },
       steps: [installStep(installed)],
@@ -69,16 +75,33 @@ export async function packageSets(files: SourceFiles, installed: InstalledPackag
   ];
 }
 
-async function whyNeverKept(
-  files: SourceFiles,
-  { manager, packageJson, isWorkspace }: InstalledPackages,
-): Promise<string | null> {
+/** Where package.json says that they are: a file, or a directory of them. */
+function ownSchema(packageJson: PackageJson): string[] {
+  const path = PLAIN_PATH.exec(packageJson.text('prisma.schema') ?? '')?.[1];
+  return path === undefined ? [] : [path, `${path}/*.prisma`];
+}
+
+async function whyNeverKept(files: SourceFiles, installed: InstalledPackages): Promise<string | null> {
+  const { manager, packageJson, isWorkspace } = installed;
   // Such scripts may change files outside node_modules, and packages of a workspace live there.
   const script = INSTALL_SCRIPTS.find((name) => packageJson.has(name));
   if (script !== undefined) return `${script} in package.json may change other files`;
+  const copied = manager.kind === 'npm' ? undefined : copiedPackage(installed);
+  if (copied !== undefined) return `${copied} in package.json is a directory of the source`;
   if (manager.isPnp) return 'packages lie outside of node_modules';
   const isWhole = isWorkspace || (await files.exists('pnpm-workspace.yaml'));
   return isWhole ? 'packages of a workspace lie outside of node_modules' : null;
+}
+
+function copiedPackage(installed: InstalledPackages): string | undefined {
+  const { dependencies, devDependencies, content } = installed.packageJson;
+  const optional = content['optionalDependencies'];
+  const all = {
+    ...(needsDevelopment(installed) ? devDependencies : {}),
+    ...dependencies,
+    ...(isRecord(optional) ? optional : {}),
+  };
+  return Object.entries(all).find(([, from]) => typeof from === 'string' && COPIED.test(from))?.[0];
 }
 
 function installStep(installed: InstalledPackages): Step {

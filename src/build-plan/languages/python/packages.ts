@@ -1,9 +1,11 @@
 /** Which list of packages counts, and how they are installed into a virtual environment. */
+import { isRecord } from '../../../lib/is-record.ts';
 import type { AddedFile, DependencySet, PlanProblem, Step } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import type { Runner } from './called-program.ts';
 import { lockProblem } from './lock-file.ts';
 import { pipfileRequirements } from './pipfile.ts';
+import { requirementFiles } from './required.ts';
 import { uv, UV_SCRIPT } from './tools.ts';
 
 /** The first that is there counts. */
@@ -30,7 +32,12 @@ interface InstalledPackages {
   readonly problems: readonly PlanProblem[];
 }
 
-type Listed = Omit<InstalledPackages, 'set'> & { readonly steps: readonly Step[]; readonly neverKept?: string | null };
+type Listed = Omit<InstalledPackages, 'set'> & {
+  readonly steps: readonly Step[];
+  readonly neverKept?: string | null;
+  /** Beside KEY_FILES. */
+  readonly keyFiles?: readonly string[];
+};
 
 const NOTHING: Listed = { steps: [], files: [], notes: [], problems: [] };
 
@@ -68,7 +75,7 @@ export async function installedPackages(
       keep: { kind: 'layer' },
       // Packages from the source itself belong to this one version of the source.
       neverKept: listed.neverKept ?? null,
-      key: { files: KEY_FILES },
+      key: { files: [...KEY_FILES, ...(listed.keyFiles ?? [])] },
       steps,
     },
   };
@@ -89,12 +96,15 @@ async function listedPackages(files: SourceFiles, keepsDevelopment: boolean): Pr
 
 async function fromRequirements(files: SourceFiles): Promise<Listed> {
   const lock = await files.find('uv.lock', 'poetry.lock', 'Pipfile.lock');
-  const isLocal = await files.hasLine('requirements.txt', LOCAL);
+  const lists = await requirementFiles(files);
+  const isLocal = await Promise.all(lists.map((list) => files.hasLine(list, LOCAL)));
+  const own = lists.find((_, index) => isLocal[index] === true);
   return {
     ...NOTHING,
     steps: [{ name: 'uv pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] }],
     notes: lock === null ? [] : [`requirements.txt is what is installed; ${lock} is not read beside it`],
-    neverKept: isLocal ? 'requirements.txt names packages of the source itself' : null,
+    neverKept: own === undefined ? null : `${own} names packages of the source itself`,
+    keyFiles: lists,
   };
 }
 
@@ -106,6 +116,7 @@ async function fromProject(files: SourceFiles, keepsDevelopment: boolean): Promi
     const name = (await files.find('poetry.lock', 'pdm.lock')) ?? 'pyproject.toml';
     return {
       ...parts,
+      neverKept: (await hasOwnPackage(files)) ? 'tool.poetry.dependencies names packages of the source itself' : null,
       files: [{ from: 'python/requirements.py', to: '.tancho/requirements.py' }],
       steps: [
         { name: 'reading pyproject.toml', run: ['{uv}/bin/python', '.tancho/requirements.py', '.tancho'] },
@@ -134,6 +145,11 @@ async function fromProject(files: SourceFiles, keepsDevelopment: boolean): Promi
     ],
     neverKept,
   };
+}
+
+async function hasOwnPackage(files: SourceFiles): Promise<boolean> {
+  const wanted = valueAt(await files.toml('pyproject.toml'), ['tool', 'poetry', 'dependencies']);
+  return Object.values(isRecord(wanted) ? wanted : {}).some((each) => valueAt(each, ['path']) !== undefined);
 }
 
 async function fromPipfile(files: SourceFiles, keepsDevelopment: boolean): Promise<Listed> {

@@ -4,7 +4,8 @@ import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 
 const MAX_LINES = 5_000;
 const MAX_LINE = 1_000;
-const MAX_FILES = 20;
+const INCLUDED = /^\s*(-r|--requirement|-c|--constraint)[\s=]*([\w./-]+)/;
+const MAX_FILES = 100;
 
 export class Required {
   readonly #names: ReadonlySet<string>;
@@ -40,7 +41,7 @@ export async function requiredPackages(files: SourceFiles): Promise<Required> {
   const project = await files.toml('pyproject.toml');
   const listed = valueAt(project, ['project', 'dependencies']);
   const names = [
-    ...(await listedIn(files, 'requirements.txt')),
+    ...(await readLists(files)).names,
     ...(Array.isArray(listed) ? listed : []).flatMap((line) => (typeof line === 'string' ? namesOf(line) : [])),
     ...tableNames(valueAt(project, ['tool', 'poetry', 'dependencies'])),
     ...tableNames(valueAt(await files.toml('Pipfile'), ['packages'])),
@@ -48,19 +49,30 @@ export async function requiredPackages(files: SourceFiles): Promise<Required> {
   return new Required(names);
 }
 
-async function listedIn(files: SourceFiles, first: string): Promise<string[]> {
+/** requirements.txt and what it includes, lists of constraints too, in whatever directory. */
+export async function requirementFiles(files: SourceFiles): Promise<string[]> {
+  return (await readLists(files)).paths;
+}
+
+async function readLists(files: SourceFiles): Promise<{ readonly names: string[]; readonly paths: string[] }> {
   const names: string[] = [];
-  const open = [first];
-  for (let index = 0; index < open.length && index < MAX_FILES; index += 1) {
-    const path = open[index] ?? '';
+  const lists = [{ path: 'requirements.txt', isWanted: true }];
+  for (const { path, isWanted } of lists) {
     const lines = ((await files.beginning(path)) ?? '').split(/\r\n|\n|\r/, MAX_LINES);
     for (const line of lines) {
-      const included = /^\s*(?:-r|--requirement)[\s=]*([\w./-]+)/.exec(line.slice(0, MAX_LINE))?.[1];
-      if (included === undefined) names.push(...namesOf(line));
-      else open.push(beside(path, included));
+      const [, option, included] = INCLUDED.exec(line.slice(0, MAX_LINE)) ?? [];
+      if (included === undefined) names.push(...(isWanted ? namesOf(line) : []));
+      else if (lists.length < MAX_FILES) {
+        const other = {
+          path: beside(path, included),
+          isWanted: isWanted && option !== '-c' && option !== '--constraint',
+        };
+        const isKnown = lists.some((each) => each.path === other.path && each.isWanted === other.isWanted);
+        if (!isKnown) lists.push(other);
+      }
     }
   }
-  return names;
+  return { names, paths: [...new Set(lists.map(({ path }) => path))] };
 }
 
 /** `requirements/prod.txt` and `base.txt` -> `requirements/base.txt`. */
