@@ -29,7 +29,7 @@ export async function prepareDependencies(
   // Files that steps of the app may rewrite, or that are no safer in the cache than in the code, are not shared with it.
   const isArchive = kept.kind !== 'layer' && (changesLater || !context.separated || isNested(kept.directory));
   const form = isArchive ? 'archive' : 'tree';
-  const key = await layerKey({ dependencies, steps: plain, versions, files, form });
+  const key = await layerKey({ dependencies, steps: plain, versions, files, variables: request.env, form });
   const layer = await context.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
   if (layer.ready) await context.layers.touch(request.app, layer);
   if (kept.kind === 'layer') return stayingLayer(dependencies, layer, steps, build, runner);

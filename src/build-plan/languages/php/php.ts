@@ -100,7 +100,9 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     path: ['.tancho'],
     notes: [
       ...(composer.isThere && !composer.isLocked && composer.packages.length > 0
-        ? ['There is no composer.lock: every build takes the newest packages that fit; commit the file to keep them']
+        ? [
+            'There is no composer.lock: whenever packages are installed, the newest that fit are; commit the file to keep them',
+          ]
         : []),
       ...((await files.exists(`${rootOf(page)}.htaccess`))
         ? ['.htaccess is not read: paths that are no files go to index.php']

@@ -81,7 +81,9 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     newVariables: isRails ? [SECRET] : [],
     notes: [
       ...(gemfile.isThere && !gemfile.isLocked
-        ? ['There is no Gemfile.lock: every build takes the newest gems that fit; commit the file to keep them']
+        ? [
+            'There is no Gemfile.lock: whenever gems are installed, the newest that fit are; commit the file to keep them',
+          ]
         : []),
       ...assets.notes,
     ],

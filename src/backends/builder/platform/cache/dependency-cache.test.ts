@@ -56,6 +56,20 @@ describe('kept packages', () => {
     expect(lines).toContain('install packages');
   });
 
+  it.each([
+    ['PIP_EXTRA_INDEX_URL', true],
+    ['npm_config_registry', true],
+    ['BUILD_CACHE_VERSION', true],
+    ['GREETING', false],
+  ])('are made anew when the variable %s of the app changes: %s', async (name, isAnew) => {
+    const { build, lines } = await world();
+    await build({ source: treeOf(APP), env: { [name]: '1' } });
+    await build({ source: treeOf(APP), env: { [name]: '1' } });
+    expect(lines).not.toContain('install packages');
+    await build({ source: treeOf(APP), env: { [name]: '2' } });
+    expect(lines.includes('install packages')).toBe(isAnew);
+  });
+
   it('are not shared between apps', async () => {
     const { build, lines } = await world();
     await build({ source: treeOf(APP) });

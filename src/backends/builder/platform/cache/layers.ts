@@ -11,6 +11,9 @@ import { removeTree } from '../../../../lib/remove-tree.ts';
 import { isThere } from '../../../../lib/is-there.ts';
 
 const FORMAT = '1';
+/** Variables of the app that decide what package managers install, and one by which people have it done anew. */
+const DECIDING_VARIABLE =
+  /^(?:(?:PIP|UV|NPM_CONFIG|PNPM_CONFIG|YARN|BUN|BUNDLE|COMPOSER|PUPPETEER|PLAYWRIGHT|PRISMA)_|BUILD_CACHE_VERSION$)/i;
 
 export interface Layer {
   /** Where the tree is or is to be. */
@@ -24,18 +27,23 @@ interface Deciding {
   readonly steps: readonly (readonly string[])[];
   readonly versions: Readonly<Record<string, string>>;
   readonly files: SourceFiles;
+  /** Of the app. */
+  readonly variables: Readonly<Record<string, string>>;
   /** What lies in the tree: the files, or one archive of them. */
   readonly form: 'tree' | 'archive';
 }
 
-/** Equal keys mean that the steps would make the same thing: same files, same programs, same steps, same machine. */
-export async function layerKey({ dependencies, steps, versions, files, form }: Deciding): Promise<string> {
+/** Equal keys mean that the steps would make the same thing: same files, same programs, same steps, same variables, same machine. */
+export async function layerKey(deciding: Deciding): Promise<string> {
+  const { dependencies, steps, versions, files, variables, form } = deciding;
   const hash = createHash('sha256');
   const add = (label: string, value: unknown): void => void hash.update(JSON.stringify([label, value ?? null]));
   add('format', [FORMAT, dependencies.name, dependencies.keep, process.platform, process.arch]);
   add('versions', Object.entries(versions).sort());
   add('steps', steps);
   if (form !== 'tree') add('form', form);
+  const set = Object.entries(variables).filter(([name]) => DECIDING_VARIABLE.test(name));
+  if (set.length > 0) add('variables', set.sort());
   for (const pattern of dependencies.key.files) {
     for (const file of await files.findAll(pattern)) add(file, await files.text(file));
   }
