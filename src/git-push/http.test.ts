@@ -131,6 +131,12 @@ describe('the http door', skipFor(missingPrograms()), () => {
     ]);
   });
 
+  it.each(['objects/batch', 'locks/verify'])('says to git-lfs what to do in its place: %s', async (path) => {
+    const { status, headers, body } = await ask(`/git/shop.git/info/lfs/${path}`, {}, 'POST', Buffer.from('{}'));
+    expect([status, headers['content-type']]).toEqual([501, 'application/vnd.git-lfs+json']);
+    expect(JSON.parse(body)).toEqual({ message: expect.stringContaining('git push --no-verify') as string });
+  });
+
   it('answers 403 without access, 404 for an unknown app or a name that is none', async () => {
     const bob = { authorization: basic(BOB, `password-of-${BOB}`) };
     const denied = await ask(REFS, bob);

@@ -13,7 +13,7 @@ import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { callerOf, type GitLogins } from './http-caller.ts';
 import { packetLine } from './packet-line.ts';
 import { printableName } from './printable.ts';
-import { appOfPath, refusalText } from './refusal.ts';
+import { appOfPath, NO_LFS, refusalText } from './refusal.ts';
 import type { GitServiceName } from './repositories.ts';
 import type { GitSessions } from './sessions.ts';
 
@@ -36,6 +36,7 @@ interface Target {
 
 const NOBODY = new TrustedProxies([]);
 const PREFIX = '/git/';
+const LFS = /^\/git\/[^/?]+\/info\/lfs\//;
 const SERVICES: readonly GitServiceName[] = ['git-receive-pack', 'git-upload-pack'];
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -56,6 +57,10 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 export function createGitHttp(options: GitHttpOptions): GitHttp {
   return (request, response) => {
     if (request.url === undefined || !request.url.startsWith(PREFIX)) return false;
+    if (LFS.test(request.url)) {
+      refuseLfs(request, response);
+      return true;
+    }
     void answer(request, response, options).catch((error: unknown) => {
       options.logger.error({ err: error }, 'git over http');
       response.destroy();
@@ -181,5 +186,16 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
     ...(request.complete ? {} : { connection: 'close' }),
   });
   response.end(`${refusalText(error, logger)}\n`);
+  request.resume();
+}
+
+/** As its API says it; with this status it goes on without locks, too. */
+function refuseLfs(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(501, {
+    'content-type': 'application/vnd.git-lfs+json',
+    'cache-control': 'no-cache',
+    ...(request.complete ? {} : { connection: 'close' }),
+  });
+  response.end(JSON.stringify({ message: NO_LFS }));
   request.resume();
 }

@@ -7,6 +7,10 @@ import { printableName } from './printable.ts';
 
 const NOTHING_RESERVED: ReadonlySet<string> = new Set();
 
+/** To git-lfs, which asks before git pushes anything, and keeps it from that when it is refused. */
+export const NO_LFS =
+  'Files of Git LFS are not kept here. To push the pointers in their place: git push --no-verify. To deploy the files themselves: tancho deploy, in a directory that has them.';
+
 /** The app a repository path names (`shop`, `shop.git`, `/shop.git`, `~/shop.git`). Throws `app.not_found`. */
 export function appOfPath(path: string): string {
   const name = path.replace(/^(?:~?\/)/, '').replace(/\.git$/, '');

@@ -17,3 +17,8 @@ export function parseSshCommand(command: string): SshCommand | null {
   if (name === undefined || path === undefined) return null;
   return { service: name === 'receive-pack' ? 'git-receive-pack' : 'git-upload-pack', path };
 }
+
+/** `git-lfs-authenticate shop.git upload`. */
+export function isLfsCommand(command: string): boolean {
+  return /^git-lfs-(?:authenticate|transfer)(?:\s|$)/.test(command);
+}

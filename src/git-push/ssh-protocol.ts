@@ -10,9 +10,9 @@ import { inTime } from '../lib/deadline.ts';
 import { keyFingerprint } from '../lib/key-fingerprint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { packetLine } from './packet-line.ts';
-import { appOfPath, refusalText } from './refusal.ts';
+import { appOfPath, NO_LFS, refusalText } from './refusal.ts';
 import type { GitSessions } from './sessions.ts';
-import { parseSshCommand } from './ssh-command.ts';
+import { isLfsCommand, parseSshCommand } from './ssh-command.ts';
 import { keyOwner, type KeyOwner } from './ssh-keys.ts';
 
 export interface SshProtocolOptions {
@@ -180,14 +180,15 @@ class Visit {
     this.#idle.unref();
   }
 
-  #greet(channel: ServerChannel): void {
+  #greet(channel: ServerChannel, command = ''): void {
     channel.on('error', () => {});
     if (this.#owner === null) {
       channel.stderr.write(`${this.#refusal}\r\n`);
       leave(channel, 1);
       return;
     }
-    channel.stderr.write(`Hi ${this.#owner.caller.email}! You are known here; this server only speaks git.\r\n`);
+    const hello = `Hi ${this.#owner.caller.email}! You are known here; this server only speaks git.`;
+    channel.stderr.write(`${isLfsCommand(command) ? NO_LFS : hello}\r\n`);
     leave(channel, 1);
   }
 
@@ -222,7 +223,7 @@ class Visit {
       return;
     }
     if (command === null || owner === null) {
-      this.#greet(channel);
+      this.#greet(channel, text);
       return;
     }
     const gone = new AbortController();

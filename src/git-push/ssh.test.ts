@@ -139,6 +139,11 @@ describe('the ssh door', skipFor(missing), () => {
       expect(stderr + stdout, args.join(' ')).toContain(hello);
       expect(code).toBe(1);
     }
+    for (const program of ['git-lfs-transfer', 'git-lfs-authenticate']) {
+      const lfs = await ssh(ann, [program, 'shop.git', 'upload']);
+      expect([lfs.code, lfs.stdout]).toEqual([1, '']);
+      expect(lfs.stderr).toContain('git push --no-verify');
+    }
     const sftp = await ssh(ann, ['-s', 'sftp']);
     expect(sftp.code).not.toBe(0);
     const forward = await ssh(ann, ['-W', '127.0.0.1:1']);
