@@ -1,9 +1,8 @@
 /** Volumes: what may be mounted where, what releases and units have of it, one writer at a time, and their end. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PLATFORM, type UserCaller } from '../../src/domain/caller.ts';
+import type { UserCaller } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
-import { until } from '../support/until.ts';
 
 const STRANGER: UserCaller = { ...ANN, email: 'eve@example.com', teams: [] };
 const LIMIT = 1_000_000;
@@ -217,120 +216,7 @@ describe('one writer', () => {
   });
 });
 
-describe('sizes', () => {
-  it('users have what the server allows at most, admins give more', async () => {
-    expect((await create('a')).volume.maxBytes).toBe(LIMIT);
-    for (const maxBytes of [0, LIMIT + 1, -1, 0.5]) {
-      await expect(create('b', { maxBytes })).rejects.toMatchObject({ code: 'volume.invalid' });
-    }
-    await expect(volumes().update(ANN, 'shop', 'a', { maxBytes: LIMIT * 2 })).rejects.toMatchObject({
-      code: 'volume.invalid',
-    });
-    const view = await volumes().update(PLATFORM, 'shop', 'a', { maxBytes: LIMIT * 2 });
-    expect(view.volume.maxBytes).toBe(LIMIT * 2);
-  });
-
-  it('a full volume is reported in the app, the diagnosis and once in the log, until it holds less', async () => {
-    await create('a', { maxBytes: 100 });
-    await world.deploy('shop');
-    const problems = async () => (await world.useCases.apps.info(ANN, 'shop')).problems;
-    world.machine.volumes.sizes.set('shop/a', 99);
-    await world.parts.volumeWatch.look();
-    expect(await problems()).toEqual([]);
-    world.machine.volumes.sizes.set('shop/a', 100);
-    for (const _ of [1, 2]) await world.parts.volumeWatch.look();
-    expect(await problems()).toEqual([
-      expect.stringMatching(/^The volume a is full: .* tancho volume update a --size/),
-    ]);
-    expect((await world.useCases.diagnoses.ofApp(ANN, 'shop')).notes).toEqual(await problems());
-    const reported = await world.machine.logStore.query({ app: 'shop', lines: 100 });
-    expect(reported.filter(({ message }) => message.includes('is full'))).toHaveLength(1);
-    await volumes().update(ANN, 'shop', 'a', { maxBytes: 200 });
-    await world.parts.volumeWatch.look();
-    expect(await problems()).toEqual([]);
-  });
-
-  it('one that holds much more than it may is read-only for units until it holds less', async () => {
-    await create('a', { maxBytes: 100 });
-    await create('b', { maxBytes: 100 });
-    await mount('a', '/a', ['web']);
-    await world.deploy('shop', { processes: { web: 'serve', worker: 'stay' } });
-    const { sizes, restricted } = world.machine.volumes;
-    sizes.set('shop/a', 105);
-    await world.parts.volumeWatch.look();
-    expect([...restricted]).toEqual([]);
-    sizes.set('shop/a', 106);
-    for (const _ of [1, 2]) await world.parts.volumeWatch.look();
-    expect([...restricted]).toEqual(['shop/a']);
-    const exits = async () =>
-      (await world.machine.store.units('shop')).map((unit) => [unit.process, unit.exits]).sort();
-    expect(await exits()).toEqual([
-      ['web', 1],
-      ['worker', 0],
-    ]);
-    const { problems } = await world.useCases.apps.info(ANN, 'shop');
-    expect(problems.join()).toMatch(/The volume a is read-only for units: it holds .* tancho volume update a --size/);
-    sizes.set('shop/a', null);
-    await world.parts.volumeWatch.look();
-    expect([...restricted]).toEqual(['shop/a']);
-    expect((await world.useCases.apps.info(ANN, 'shop')).problems).toEqual(problems);
-    sizes.set('shop/a', 99);
-    await world.parts.volumeWatch.look();
-    expect([...restricted]).toEqual([]);
-    const reported = (await world.machine.logStore.query({ app: 'shop', lines: 100 })).map(({ message }) => message);
-    for (const text of [
-      /its volume a holds .* is read-only/,
-      /^The volume a is read-only/,
-      /has room again.*app restart -a shop/,
-    ])
-      expect(
-        reported.filter((message) => text.test(message)),
-        String(text),
-      ).toHaveLength(1);
-    await until(async () => (await exits()).length === 2, { what: 'the units' });
-    await world.settled();
-    await expectSound(world);
-  });
-
-  it('one without a limit any more is written again', async () => {
-    await create('a', { maxBytes: 100 });
-    await world.deploy('shop');
-    world.machine.volumes.sizes.set('shop/a', 200);
-    await world.parts.volumeWatch.look();
-    await volumes().update(PLATFORM, 'shop', 'a', { maxBytes: 0 });
-    await world.parts.volumeWatch.look();
-    expect([...world.machine.volumes.restricted]).toEqual([]);
-  });
-
-  it('they are looked at as soon as so much less is free that one may hold too much', async () => {
-    const MIB = 1024 ** 2;
-    await create('a', { maxBytes: LIMIT });
-    await world.deploy('shop');
-    let free = 5_000 * MIB;
-    world.machine.probe.space = { freeBytes: free, totalBytes: free, freeFiles: 9, totalFiles: 10 };
-    await world.parts.volumeWatch.check();
-    world.machine.volumes.sizes.set('shop/a', 2 * LIMIT);
-    free -= LIMIT;
-    world.machine.probe.space = { ...world.machine.probe.space, freeBytes: free };
-    await world.parts.volumeWatch.check();
-    expect([...world.machine.volumes.restricted]).toEqual([]);
-    world.machine.probe.space = { ...world.machine.probe.space, freeBytes: free - LIMIT };
-    await world.parts.volumeWatch.check();
-    expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
-  });
-
-  it('a new one, and a new limit, is looked at whatever is free', async () => {
-    await world.deploy('shop');
-    await world.parts.volumeWatch.check();
-    await create('a', { maxBytes: LIMIT });
-    world.machine.volumes.sizes.set('shop/a', 2 * LIMIT);
-    await world.parts.volumeWatch.check();
-    expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
-    await volumes().update(PLATFORM, 'shop', 'a', { maxBytes: 3 * LIMIT });
-    await world.parts.volumeWatch.check();
-    expect([...world.machine.volumes.restricted]).toEqual([]);
-  });
-
+describe('the number', () => {
   it('an app has no more volumes than it may', async () => {
     for (let n = 0; n < 20; n++) await create(`v${n}`);
     await expect(create('one-more')).rejects.toMatchObject({ code: 'quota.exceeded' });

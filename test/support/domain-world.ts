@@ -131,6 +131,8 @@ async function createMachine(
   const store = await createSqlStore(await place('tancho.db'), deps);
   const logStore = await createSqlLogStore(await place('logs.db'), deps);
   const units = new MemoryMachine();
+  const volumes = new MemoryVolumes();
+  units.restricted = volumes.restricted;
   const elsewhere = other instanceof MemoryMachine ? other : new MemoryMachine();
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
   const artifacts = new MemoryArtifacts();
@@ -159,7 +161,7 @@ async function createMachine(
       make: (...given) => machine.backupStore.answer(...given),
       list: async () => [],
     },
-    volumes: new MemoryVolumes(),
+    volumes,
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
     remote: null,

@@ -11,7 +11,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
-import { servingUnits, type Unit, unitName } from '../units/unit.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
 import { isMuch, type Shortage, shortageOf, shortOf } from './disk-room.ts';
 import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
@@ -163,13 +163,9 @@ export class UnitSizes {
   }
 
   async #end({ unit, isServing }: Watched, reason: string, graceMs: number): Promise<void> {
-    const { supervisor, journal } = this.#deps;
-    if (isServing) return supervisor.replaceOutgrown(unit, reason, graceMs);
-    if (!(await supervisor.endOutgrown(unit, reason, graceMs))) return;
-    await journal.note(
-      unit.app,
-      `${unit.process} ${unitName(unit)} holds too much on the disk before it serves: ${reason}; it is ended`,
-    );
+    const { supervisor } = this.#deps;
+    if (isServing) await supervisor.replaceOutgrown(unit, reason, graceMs);
+    else await supervisor.endOutgrown(unit, reason, graceMs);
   }
 
   /** Of what is short: to end who holds much of the other would help nobody. */

@@ -79,6 +79,8 @@ export interface SeenUnit {
   readonly address: Address | null;
   /** Half a sentence for people: why it waits, how it has ended, or why nobody knows; '' for one that runs. */
   readonly reason: string;
+  /** Names of volumes that it may read only, for as long as it runs; absent: of none is that known. */
+  readonly readOnly?: readonly string[];
 }
 
 /** What a unit uses now, with every process of it. */

@@ -100,9 +100,12 @@ export class Supervisor {
     await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs });
   }
 
-  /** The same of one that does not serve yet, which is left to whoever starts it. False: it has not begun. */
-  endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<boolean> {
-    return this.#deps.units.endOutgrown(unit.id, reason, graceMs);
+  /** The same of one that does not serve yet, which is left to whoever starts it; nothing is done where it has not begun. */
+  async endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<void> {
+    const { units, journal } = this.#deps;
+    if (!(await units.endOutgrown(unit.id, reason, graceMs))) return;
+    const what = `${unit.process} ${unitName(unit)} holds too much on the disk before it serves`;
+    await journal.note(unit.app, `${what}: ${reason}; it is ended`);
   }
 
   async #replace(unit: Unit, why: Replacement): Promise<void> {

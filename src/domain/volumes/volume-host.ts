@@ -6,6 +6,15 @@ import type { Volume } from './volume.ts';
 
 export type VolumeName = Pick<Volume, 'app' | 'name'>;
 
+export interface SizeLimit {
+  /** Absent: 30,000, for each look at all files. */
+  readonly withinMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** So much a file counts at least, so that no volume takes the room for files of all others. */
+export const SMALL_FILE_BYTES = 4096;
+
 export interface VolumeHost {
   /** Makes the directory, the app's own. Idempotent; what is in one that is there stays. */
   create(volume: VolumeName): Promise<void>;
@@ -18,8 +27,11 @@ export interface VolumeHost {
   restrict(volume: VolumeName, isReadOnly: boolean): Promise<void>;
   /** Whether restrict() says so. */
   isRestricted(volume: VolumeName): Promise<boolean>;
-  /** Bytes that the files in it hold, each as a small one at least; null where that cannot be said in time. A missing one holds 0. */
-  size(volume: VolumeName): Promise<number | null>;
+  /**
+   * Bytes that the files in it hold, each as one of SMALL_FILE_BYTES at least; null where that cannot be said in time, or before the signal fires. A
+   * missing one holds 0.
+   */
+  size(volume: VolumeName, limit?: SizeLimit): Promise<number | null>;
   /** Removes the directory with all that is in it; nothing of it can be seen from the first moment on. Idempotent. */
   remove(volume: VolumeName): Promise<void>;
 }

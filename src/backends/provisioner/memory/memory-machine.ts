@@ -18,6 +18,8 @@ export interface MemoryEntry {
   readonly spec: UnitSpec;
   readonly output: MemoryOutput;
   unit: MemoryUnit;
+  /** Names of volumes that this life of it may read only. */
+  readOnly: readonly string[];
   /** Since it was ensured. */
   deaths: number;
   lastExit: MemoryExit | null;
@@ -39,6 +41,8 @@ export class MemoryMachine {
   readonly usage = new Map<string, UnitUsage>();
   /** What link() last got; units of this process reach each other in any case. */
   links: readonly LinkedApp[] = [];
+  /** As a test says, `<app>/<name>`: volumes that units may read only from now on. */
+  restricted: ReadonlySet<string> = new Set();
   /** As a test says: while it is so, nothing is started again. */
   isHolding = false;
   /** As a test says. */
@@ -71,7 +75,8 @@ export class MemoryMachine {
       isSilent: false,
       consumed: known?.consumed ?? 0,
     };
-    const entry: MemoryEntry = { spec, output, unit: newUnit(spec, output), ...life };
+    const readOnly = this.#readOnly(spec);
+    const entry: MemoryEntry = { spec, output, unit: newUnit(spec, output), readOnly, ...life };
     this.entries.set(spec.id, entry);
     this.#live(entry);
   }
@@ -82,11 +87,12 @@ export class MemoryMachine {
   }
 
   seen(entry: MemoryEntry): SeenUnit {
-    const { spec, unit, deaths } = entry;
+    const { spec, unit, deaths, readOnly } = entry;
     const own = { id: spec.id, app: spec.app, node: 'memory' };
     if (this.awayFor !== null) return { ...own, node: '', state: 'unknown', address: null, reason: this.awayFor };
     const address = unit.port === null ? null : { host: '127.0.0.1', port: unit.port };
-    if (unit.exit === null) return { ...own, state: 'running', address, reason: '' };
+    const running = { ...own, ...(readOnly.length > 0 && { readOnly }) };
+    if (unit.exit === null) return { ...running, state: 'running', address, reason: '' };
     const reason = describeExit(unit.exit);
     if (!this.isAtWork(entry)) return { ...own, state: 'ended', address: null, reason };
     return {
@@ -115,6 +121,10 @@ export class MemoryMachine {
     this.entries.clear();
   }
 
+  #readOnly({ app, volumes = [] }: UnitSpec): string[] {
+    return volumes.map(({ name }) => name).filter((name) => this.restricted.has(`${app}/${name}`));
+  }
+
   #live(entry: MemoryEntry): void {
     void entry.unit.ended.then((exit) => {
       entry.deaths += 1;
@@ -133,6 +143,7 @@ export class MemoryMachine {
         if (entry.isStopped || this.entries.get(entry.spec.id) !== entry) return;
         if (this.isHolding) return this.#startAgain(entry);
         entry.unit = newUnit(entry.spec, entry.output);
+        entry.readOnly = this.#readOnly(entry.spec);
         this.#live(entry);
       },
       Math.min(FIRST_PAUSE_MS * 2 ** (entry.deaths - 1), LONGEST_PAUSE_MS),

@@ -74,7 +74,7 @@ export class LiveUnit {
   }
 
   seen(): SeenUnit {
-    const { id, app, rootPid, port, address, door, exit } = this.record;
+    const { id, app, rootPid, port, address, door, readOnly = [], exit } = this.record;
     const own = { id, app, node: hostname() };
     if (!this.isDead && rootPid > 0) {
       return {
@@ -82,6 +82,7 @@ export class LiveUnit {
         state: 'running',
         address: port === null ? null : { host: address ?? LOOPBACK, port: door ?? port },
         reason: '',
+        ...(readOnly.length > 0 && { readOnly }),
       };
     }
     return { ...own, state: 'ended', address: null, reason: exit === null ? '' : describeExit(exit) };
@@ -132,13 +133,13 @@ export class LiveUnit {
 
   /** The unit lives, and the end of our own child will tell of its death. */
   async live(
-    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart' | 'address' | 'door'>,
+    life: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart' | 'address' | 'door' | 'readOnly'>,
     ended: Promise<ExitStatus>,
   ): Promise<void> {
     // Whoever waits for its end has been answered already.
     if (this.isDead) throw new Error('The unit was ended while it started.');
     this.#isParent = true;
-    await this.save({ ...pids, state: 'running' });
+    await this.save({ ...life, state: 'running' });
     void ended.then((status) => {
       this.#isParent = false;
       void bestEffort(this.#logger, 'clearing up after a dead unit', async () => {

@@ -1,6 +1,7 @@
 /** Starts the process of one unit. */
 import { closeSync, openSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { isDiskFull } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -73,6 +74,7 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
   const { unit, sandbox, layers, slug, spec } = launch;
   const { paths } = unit;
   let started: SandboxProcess;
+  let volumes: readonly SandboxBind[] = [];
   try {
     const output = openSync(paths.output, 'a', 0o600);
     // A disk may fill up sooner than anybody sees it, and many programs end when they cannot print. Nobody waits for it.
@@ -87,7 +89,7 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
         held: heldOf(spec),
         beside: [paths.home, paths.tmp],
       });
-      const volumes = await mountVolumes({ ...launch, place });
+      volumes = await mountVolumes({ ...launch, place });
       const { hosts, env: links } = await linkedNames(sandbox, spec.app, paths.directory);
       started = await sandbox.spawn(unitRequest(launch, { place, volumes, hosts, links }, output));
     } finally {
@@ -107,7 +109,8 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
     const main = await started.main;
     // What fails here is done at the end of the unit, or at the next start.
     await layers.settled(paths.directory).catch(() => undefined);
-    await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address, door }, ended);
+    const readOnly = volumes.filter(({ writable }) => !writable).map(({ path }) => basename(path));
+    await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address, door, readOnly }, ended);
   } catch (error) {
     // Nobody would know of it, and so nobody would ever end it.
     await abandon(launch, { rootPid, rootStart });

@@ -93,6 +93,8 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         expect(await outputOf(spec('cat data/file; echo more 2>&1 > data/file; cat data/file', volumes))).toMatch(
           /^there\n.*Read-only file system\nthere$/,
         );
+        await world.provisioner.ensure(spec('sleep 1000', volumes));
+        expect(await world.provisioner.list()).toMatchObject([{ state: 'running', readOnly: ['data'] }]);
       },
     );
 

@@ -1,7 +1,13 @@
 /** Volumes as directories of this machine, `<root>/<app>/<name>`: everything that stays is in one place, to be backed up as it is. */
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { restrictionPath, type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
+import {
+  restrictionPath,
+  SMALL_FILE_BYTES,
+  type VolumeHost,
+  type VolumeName,
+  volumePath,
+} from '../../../domain/volumes/volume-host.ts';
 import { diskUsage, filesIn } from '../../../lib/disk-usage.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
@@ -16,8 +22,6 @@ interface DirectoryVolumesOptions {
   readonly quotas?: ProjectQuotas;
 }
 
-/** A volume may have so many files that they hold this on an average, so that no volume takes those of all others. */
-const BYTES_PER_FILE = 4096;
 const REMOVED = '.removed-';
 const NAME = /^[a-z][a-z0-9-]*$/;
 
@@ -45,7 +49,7 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
     async hold(volume, maxBytes) {
       const directory = place(volume);
       if (held.get(directory) === maxBytes) return;
-      await quotas.hold(directory, [directory], { bytes: maxBytes, files: Math.ceil(maxBytes / BYTES_PER_FILE) });
+      await quotas.hold(directory, [directory], { bytes: maxBytes, files: Math.ceil(maxBytes / SMALL_FILE_BYTES) });
       held.set(directory, maxBytes);
     },
     async restrict(volume, isReadOnly) {
@@ -57,10 +61,11 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
         () => true,
         () => false,
       ),
-    async size(volume) {
-      const [bytes, files] = [await diskUsage(place(volume)), await filesIn(place(volume))];
+    async size(volume, limit) {
+      const bytes = await diskUsage(place(volume), limit);
+      const files = bytes === null ? null : await filesIn(place(volume), limit);
       // As the kernel keeps them, where it does: many empty files take no bytes, and all room for those of others.
-      return bytes === null || files === null ? null : Math.max(bytes, files * BYTES_PER_FILE);
+      return bytes === null || files === null ? null : Math.max(bytes, files * SMALL_FILE_BYTES);
     },
     async remove(volume) {
       held.delete(place(volume));

@@ -1,9 +1,12 @@
 /** Test support: volumes as sets of bytes in this process. */
-import { type VolumeHost, volumePath } from '../../../domain/volumes/volume-host.ts';
+import { type SizeLimit, type VolumeHost, volumePath } from '../../../domain/volumes/volume-host.ts';
 
 export class MemoryVolumes implements VolumeHost {
   /** `<app>/<name>` -> bytes, as a test says; null: they cannot be counted in time. */
   readonly sizes = new Map<string, number | null>();
+
+  /** What is found after long of one that cannot be counted in time. */
+  readonly late = new Map<string, Promise<number>>();
 
   async create(volume: Parameters<VolumeHost['create']>[0]): Promise<void> {
     this.sizes.set(volumePath(volume), this.sizes.get(volumePath(volume)) ?? 0);
@@ -28,8 +31,9 @@ export class MemoryVolumes implements VolumeHost {
     return this.restricted.has(volumePath(volume));
   }
 
-  async size(volume: Parameters<VolumeHost['size']>[0]): Promise<number | null> {
+  async size(volume: Parameters<VolumeHost['size']>[0], limit: SizeLimit = {}): Promise<number | null> {
     const bytes = this.sizes.get(volumePath(volume));
+    if (bytes === null && limit.withinMs !== undefined) return (await this.late.get(volumePath(volume))) ?? null;
     return bytes === undefined ? 0 : bytes;
   }
 
