@@ -1,14 +1,22 @@
 /** Following a log: what is there, then every new entry, each once and in order. */
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import { Turns } from '../../lib/turns.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 import type { LogStore } from './log-store.ts';
-import { beginning, readAfter } from './read.ts';
+import { beginning, isSearch, readAfter } from './read.ts';
 import type { Tails } from './tail.ts';
 import { wantedBy } from './wanted.ts';
 
-/** What a follower begins with may be much: one at a time has it in memory. */
-const beginnings = new KeyedQueue();
+/** What a follower begins with may be much: few at a time have it in memory. A search may take seconds, and holds up searches only. */
+const LINES = { reads: new Turns(1), searches: new Turns(4) };
+/** In each line a caller stands once: with one of many, nobody keeps others waiting. */
+const own = new KeyedQueue();
+
+function begun<T>(filter: LogFilter, work: () => Promise<T>): Promise<T> {
+  const line = isSearch(filter) ? 'searches' : 'reads';
+  return own.run(`${line} of ${filter.by ?? ''}`, () => LINES[line].run(work));
+}
 
 interface FollowDeps {
   readonly logStore: LogStore;
@@ -40,7 +48,7 @@ export async function* followEntries(
     if (cursor === undefined) {
       // Asked for first: what comes between the two queries is in the second, or after the cursor.
       const newest = await newestSeq(logStore, filter.app);
-      const first = await beginnings.run('', async () => (signal.aborted ? null : beginning(logStore, filter)));
+      const first = await begun(filter, async () => (signal.aborted ? null : beginning(logStore, filter)));
       if (first === null) return;
       cursor = first.goOnAfter ?? Math.max(newest, first.entries.at(-1)?.seq ?? 0);
       yield first.entries;

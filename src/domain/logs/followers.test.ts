@@ -34,9 +34,9 @@ async function print(lines: readonly string[]): Promise<void> {
 
 const batchOf = (batch: number): readonly string[] => ALL.slice(batch * BATCH, (batch + 1) * BATCH);
 
-function follow(number: number): Promise<AsyncIterable<readonly LogEntry[]>> {
+function follow(number: number, more: { readonly search?: string } = {}): Promise<AsyncIterable<readonly LogEntry[]>> {
   const caller = { ...ANN, email: EMAILS[number % EMAILS.length] ?? '', isAdmin: true };
-  return world.useCases.logs.follow(caller, 'shop', { lines: 0, source: 'web' }, stop.signal);
+  return world.useCases.logs.follow(caller, 'shop', { lines: 0, source: 'web', ...more }, stop.signal);
 }
 
 async function collect(batches: AsyncIterable<readonly LogEntry[]>, seen: string[]): Promise<void> {
@@ -79,6 +79,33 @@ it('who reads slowly holds up nobody, and gets every line at its own pace', asyn
     for (const { message } of value) seen.push(message);
   }
   expect(seen).toEqual(ALL);
+});
+
+it('searches that one caller begins with keep nobody else waiting', async () => {
+  await print(['one', 'two']);
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let searches = 0;
+  world.faults.on('logStore.search', async () => {
+    searches += 1;
+    if (searches === 1) await released;
+  });
+  const seen: Record<string, string[]> = { slow: [], slower: [], plain: [], searching: [] };
+  const begin = async (name: string, number: number, search: string): Promise<void> =>
+    void collect(await follow(number, { search }), (seen[name] ??= []));
+  try {
+    await begin('slow', 0, 'one');
+    await until(() => searches === 1, { what: 'the first search' });
+    await begin('slower', 0, 'one');
+    await begin('plain', 1, '');
+    await begin('searching', 1, 'two');
+    await until(() => seen['plain']?.length === 2 && seen['searching']?.length === 1, { what: 'those of another' });
+    expect(seen).toEqual({ slow: [], slower: [], plain: ['one', 'two'], searching: ['two'] });
+  } finally {
+    release();
+  }
+  await until(() => seen['slower']?.length === 1, { what: 'the others' });
+  expect(seen).toMatchObject({ slow: ['one'], slower: ['one'] });
 });
 
 it('who asks for the same is given the very same batches, so that nothing is kept for each', async () => {

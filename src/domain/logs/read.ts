@@ -68,7 +68,7 @@ async function search(logStore: Pick<LogStore, 'search'>, filter: LogFilter, sea
   return logStore.search({ ...filter, mostBytes: MOST_BYTES }, isSearch(filter) ? searchMs : Infinity);
 }
 
-function isSearch({ contains, pattern }: LogFilter): boolean {
+export function isSearch({ contains, pattern }: LogFilter): boolean {
   return contains !== undefined || pattern !== undefined;
 }
 
