@@ -45,7 +45,11 @@ export function createRetention(deps: RetentionDeps): Retention {
   const { eventDays, events, deployLogsPerApp, deploysPerApp, unusedDays, toolBytes } = settings.retention;
 
   async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
-    while (!signal.aborted && (await remove()) >= batch) await new Promise((resolve) => setImmediate(resolve));
+    while (!signal.aborted) {
+      const removed = await remove();
+      await new Promise((resolve) => setImmediate(resolve));
+      if (removed < batch) return;
+    }
   }
 
   /** What is forgotten is recorded as an event of its own, which distinguishes it from a removal by somebody else. */
@@ -61,6 +65,22 @@ export function createRetention(deps: RetentionDeps): Retention {
       await tx.insertEvent({ ...OWN_EVENT, ...about, id: randomHex(24), at, endedAt: at });
       return gone;
     });
+  }
+
+  /** App by app, for a server has many more deploys than there are to remove. */
+  async function forgetDeploys(
+    which: 'logged' | 'unnamed',
+    keep: number,
+    signal: AbortSignal,
+    remove: (tx: StoreWriter, ids: readonly string[]) => Promise<void>,
+  ): Promise<void> {
+    for (const app of await store.appsOfManyDeploys(keep)) {
+      await inBatches(LOGS_AT_ONCE, signal, async () => {
+        const ids = await store.oldDeploys(app, { which, keep, limit: LOGS_AT_ONCE });
+        if (ids.length > 0) await store.transact((tx) => remove(tx, ids));
+        return ids.length;
+      });
+    }
   }
 
   async function pruneApps(signal: AbortSignal): Promise<void> {
@@ -95,7 +115,6 @@ export function createRetention(deps: RetentionDeps): Retention {
       const before = new Date(now().getTime() - eventDays * DAY_MS).toISOString();
       const oldEvents = { before, keep: events, batch: EVENTS_AT_ONCE };
       const oldRefusals = { keep: Math.ceil(events * REFUSED_PART), batch: EVENTS_AT_ONCE };
-      const oldLogs = { keep: deployLogsPerApp, batch: LOGS_AT_ONCE };
       await bestEffort(logger, 'removing old events', async () => {
         await auditLog.sequence();
         await inBatches(EVENTS_AT_ONCE, signal, () => forget((tx) => tx.deleteOldEvents(oldEvents)));
@@ -104,7 +123,7 @@ export function createRetention(deps: RetentionDeps): Retention {
         inBatches(EVENTS_AT_ONCE, signal, () => forget((tx) => tx.deleteOldRefusals(oldRefusals))),
       );
       await bestEffort(logger, 'removing old logs of deploys', () =>
-        inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeployLogs(oldLogs))),
+        forgetDeploys('logged', deployLogsPerApp, signal, (tx, ids) => tx.deleteDeployLogs(ids)),
       );
       const oldRollouts = { keep: KEPT_ROLLOUTS, batch: ROLLOUTS_AT_ONCE };
       await bestEffort(logger, 'removing old rollouts', () =>
@@ -112,9 +131,8 @@ export function createRetention(deps: RetentionDeps): Retention {
       );
       await bestEffort(logger, 'removing old releases', () => pruneApps(signal));
       await bestEffort(logger, 'removing packs of no repository', () => pruneStrayPacks(signal));
-      const oldDeploys = { keep: deploysPerApp, batch: LOGS_AT_ONCE };
       await bestEffort(logger, 'removing old deploys', () =>
-        inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeploys(oldDeploys))),
+        forgetDeploys('unnamed', deploysPerApp, signal, (tx, ids) => tx.deleteDeploys(ids)),
       );
       await bestEffort(logger, 'removing unused tools and caches', async () => {
         const since = new Date(now().getTime() - unusedDays * DAY_MS);

@@ -160,7 +160,8 @@ describe('retention', () => {
     await world.deploy('shop');
     await setEnv(12);
     const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
-    const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
+    const away = () => Promise.reject(new Error('away'));
+    const broken = { ...store, transact: away, appsOfManyDeploys: away };
     const parts = {
       auditLog: world.parts.auditLog,
       leases: world.parts.leases,

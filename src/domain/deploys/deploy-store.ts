@@ -15,6 +15,16 @@ export interface DeployReader {
   unfinishedDeploys(): Promise<Deploy[]>;
   /** Everything the deploy printed, oldest first. */
   deployLog(id: string): Promise<string[]>;
+  /** Apps, also those that are gone, that have more than `keep` deploys. */
+  appsOfManyDeploys(keep: number): Promise<string[]>;
+  /** Of the finished deploys of an app but the `keep` newest the ids of those that have a log, or that no release names: the oldest, at most `limit`. */
+  oldDeploys(app: string, old: OldDeploys): Promise<string[]>;
+}
+
+interface OldDeploys {
+  readonly which: 'logged' | 'unnamed';
+  readonly keep: number;
+  readonly limit: number;
 }
 
 export interface DeployWriter {
@@ -22,14 +32,8 @@ export interface DeployWriter {
   updateDeploy(id: string, change: Partial<Omit<Deploy, 'id' | 'app'>>): Promise<void>;
   /** Appends lines; bounded by the caller. */
   appendDeployLog(id: string, lines: readonly string[]): Promise<void>;
-  /**
-   * What was printed by all but the `keep` newest deploys of each app, also of those that are gone; of at most `batch` deploys.
-   * How many deploys had a log.
-   */
-  deleteOldDeployLogs(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
-  /**
-   * Removes finished deploys, with what they printed, but the newest `keep` of each app and those that a release names; at most `batch`.
-   * Answers how many.
-   */
-  deleteOldDeploys(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
+  /** What these have printed. */
+  deleteDeployLogs(ids: readonly string[]): Promise<void>;
+  /** With what they have printed; those that a release names stay. */
+  deleteDeploys(ids: readonly string[]): Promise<void>;
 }

@@ -2,22 +2,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StatementSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { COPY_SEALER, copyOfEmpty } from '../../../../test/support/empty-databases.ts';
 import type { Store } from '../../../domain/store.ts';
 import { SILENT } from '../../../lib/logger.ts';
-import { populate, team } from '../testing/records.ts';
+import { deploy, populate, team } from '../testing/records.ts';
 import { binding, instance, service } from '../testing/services.ts';
 import { createSqlStore } from './index.ts';
 
 const LONG = 50_000;
 const TEAMS = Array.from({ length: 40 }, (_, number) => `team${number}`);
 let folder: string;
+let file: string;
 let store: Store;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tancho-reads-'));
-  const file = await copyOfEmpty('tancho.db', folder);
+  file = await copyOfEmpty('tancho.db', folder);
   store = await createSqlStore({ kind: 'sqlite', file }, { sealer: COPY_SEALER, logger: SILENT });
   await populate(store, 'shop');
   await store.transact(async (tx) => {
@@ -75,4 +76,29 @@ it('lists of all instances and bindings decrypt nothing', async () => {
   expect(open).not.toHaveBeenCalled();
   expect((await store.instance('one'))?.parameters).toEqual(instance('one').parameters);
   expect(open).toHaveBeenCalledTimes(1);
+});
+
+it('old deploys are found by their index, without sorting all there are', async () => {
+  await store.transact(async (tx) => {
+    for (let number = 10; number < 20; number++)
+      await tx.insertDeploy(deploy(`00${number}`, 'shop', { state: 'done' }));
+  });
+  const asked: string[] = [];
+  const prepare = DatabaseSync.prototype.prepare;
+  const spy = vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, text) {
+    asked.push(text);
+    return prepare.call(this, text);
+  });
+  expect(await store.appsOfManyDeploys(5)).toEqual(['shop']);
+  const old = { keep: 5, limit: 2 };
+  await store.oldDeploys('shop', { ...old, which: 'logged' });
+  expect(await store.oldDeploys('shop', { ...old, which: 'unnamed' })).toEqual(['0010', '0011']);
+  spy.mockRestore();
+  const database = new DatabaseSync(file);
+  const plans = asked.flatMap((text) => database.prepare(`explain query plan ${text}`).all());
+  database.close();
+  const steps = plans.map(({ detail }) => String(detail));
+  expect(steps.filter((step) => /^(?:SCAN|SEARCH) deploys/.test(step)).length).toBeGreaterThan(2);
+  for (const step of steps)
+    expect(step).not.toMatch(/TEMP B-TREE|^SCAN (?!deploys USING COVERING INDEX|value|json_each)/);
 });

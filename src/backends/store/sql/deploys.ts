@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { FailureCause } from '../../../domain/failure.ts';
 import { DEPLOY_STATES, FINISHED } from '../../../domain/deploys/deploy.ts';
 import type { Deploy, DeployOrigin, DeployState } from '../../../domain/deploys/deploy.ts';
@@ -39,24 +38,35 @@ export function deployReader({ db, kind }: Scope): DeployReader {
         .execute();
       return rows.flatMap((row) => JSON.parse(row.lines_json) as string[]);
     },
+    async appsOfManyDeploys(keep) {
+      const counted = db.selectFrom('deploys').select('app').groupBy('app');
+      const rows = await counted
+        .having((row) => row.fn.countAll(), '>', keep)
+        .orderBy('app')
+        .execute();
+      return rows.map(({ app }) => app);
+    },
+    async oldDeploys(app, { which, keep, limit }) {
+      const own = db.selectFrom('deploys').select('deploys.id').where('deploys.app', '=', app);
+      const newest = await own.orderBy('deploys.id', 'desc').offset(keep).limit(1).executeTakeFirst();
+      if (newest === undefined) return [];
+      const rows = await own
+        .where('deploys.id', '<=', newest.id)
+        .where('deploys.state', 'not in', UNFINISHED)
+        .where(({ exists, not, selectFrom }) => {
+          const logs = selectFrom('deploy_log').select('chunk').whereRef('deploy_log.deploy_id', '=', 'deploys.id');
+          const releases = selectFrom('releases').select('number').whereRef('releases.app', '=', 'deploys.app');
+          return which === 'logged' ? exists(logs) : not(exists(releases.whereRef('deploy_id', '=', 'deploys.id')));
+        })
+        .orderBy('deploys.id')
+        .limit(limit)
+        .execute();
+      return rows.map(({ id }) => id);
+    },
   };
 }
 
 export function deployWriter({ db, kind }: Scope): DeployWriter {
-  /** The finished ones but the newest of each app. */
-  function surplus(keep: number) {
-    const ranked = db
-      .selectFrom('deploys')
-      .select(['id', 'state', sql<number>`row_number() over (partition by app order by id desc)`.as('place')])
-      .as('ranked');
-    const older = db.selectFrom(ranked).select('ranked.id').where('ranked.place', '>', keep);
-    return older.where('ranked.state', 'not in', UNFINISHED).orderBy('ranked.id');
-  }
-
-  async function deleteLogs(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await db.deleteFrom('deploy_log').where('deploy_id', 'in', listOf(kind, ids)).execute();
-  }
-
   return {
     async insertDeploy(deploy) {
       await db
@@ -80,21 +90,14 @@ export function deployWriter({ db, kind }: Scope): DeployWriter {
       const row = { deploy_id: id, chunk, lines_json: JSON.stringify(lines) };
       await needing(() => deployNotFound(id), db.insertInto('deploy_log').values(row).execute());
     },
-    async deleteOldDeployLogs({ keep, batch }) {
-      const old = await surplus(keep)
-        .where('ranked.id', 'in', db.selectFrom('deploy_log').select('deploy_id'))
-        .limit(batch)
-        .execute();
-      await deleteLogs(old.map(({ id }) => id));
-      return old.length;
+    async deleteDeployLogs(ids) {
+      await db.deleteFrom('deploy_log').where('deploy_id', 'in', listOf(kind, ids)).execute();
     },
-    async deleteOldDeploys({ keep, batch }) {
-      const named = db.selectFrom('releases').select('deploy_id').where('deploy_id', 'is not', null);
-      const old = await surplus(keep).where('ranked.id', 'not in', named).limit(batch).execute();
-      const ids = old.map(({ id }) => id);
-      await deleteLogs(ids);
-      if (ids.length > 0) await db.deleteFrom('deploys').where('id', 'in', listOf(kind, ids)).execute();
-      return ids.length;
+    async deleteDeploys(ids) {
+      const named = db.selectFrom('releases').select('deploy_id').where('deploy_id', 'in', listOf(kind, ids));
+      const deploys = db.deleteFrom('deploys').where('id', 'in', listOf(kind, ids));
+      // Their logs go with them.
+      await deploys.where('id', 'not in', named.$castTo<{ deploy_id: string }>()).execute();
     },
   };
 }

@@ -48,7 +48,18 @@ export const deployCases: StoreCases = {
       await tx.insertDeploy(deploy('0006', 'blog', { state: 'failed', removedAt: LATER }));
       await tx.appendDeployLog('0006', ['built']);
     });
-    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldDeployLogs({ keep, batch }));
+    const forget = async (keep: number, limit: number): Promise<number> => {
+      const ids = await store.oldDeploys('shop', { which: 'logged', keep, limit });
+      await store.transact((tx) => tx.deleteDeployLogs(ids));
+      return ids.length;
+    };
+    const many = (keep: number) => store.appsOfManyDeploys(keep);
+    expect([await many(0), await many(1), await many(4), await many(5)]).toEqual([
+      ['blog', 'shop'],
+      ['shop'],
+      ['shop'],
+      [],
+    ]);
     expect(await forget(5, 10)).toBe(0);
     expect(await forget(1, 2)).toBe(2);
     expect(await forget(1, 2)).toBe(1);
@@ -72,7 +83,11 @@ export const deployCases: StoreCases = {
       await tx.insertDeploy(deploy('0006', 'blog', { state: 'failed' }));
       await tx.insertRelease(release('shop', 1, { deployId: '0001' }));
     });
-    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldDeploys({ keep, batch }));
+    const forget = async (keep: number, limit: number): Promise<number> => {
+      const ids = await store.oldDeploys('shop', { which: 'unnamed', keep, limit });
+      await store.transact((tx) => tx.deleteDeploys(ids));
+      return ids.length;
+    };
     expect(await forget(5, 10)).toBe(0);
     expect(await forget(1, 1)).toBe(1);
     expect(await forget(1, 10)).toBe(1);
@@ -80,6 +95,7 @@ export const deployCases: StoreCases = {
     const left = (await store.deploys({ limit: 10, skip: 0 })).map(({ id }) => id);
     expect(left.sort()).toEqual(['0001', '0002', '0005', '0006']);
     expect(await store.deployLog('0003')).toEqual([]);
+    await store.transact((tx) => tx.deleteDeploys(['0001']));
     expect(await store.deployLog('0001')).toEqual(['done']);
   },
 
