@@ -144,6 +144,35 @@ it('remove what no app owns, and make a repository that is missing', async () =>
   expect(artifacts.kept.size).toBe(1);
 });
 
+it('that look for code which nobody needs ask twice, however many apps there are', async () => {
+  const { artifacts } = world.machine;
+  for (let number = 0; number < 20; number++) {
+    const app = `app${number}`;
+    artifacts.kept.set(`${app}/code`, { app });
+  }
+  let asked = 0;
+  for (const name of ['store.artifacts', 'store.unfinishedDeploys']) world.faults.on(name, () => void (asked += 1));
+  let listed = 0;
+  world.faults.on('artifacts.list', ([app]) => void (listed += app === undefined ? 1 : 0));
+  expect((await run('slugs')).found).toHaveLength(20);
+  // Two to find them, and two before each is removed.
+  expect(asked).toBe(2 + 2 * 20);
+  expect(listed).toBe(1);
+});
+
+it('name what was healed lately, whatever else has happened since', async () => {
+  await world.machine.gitHost.create('stray');
+  await run('repositories');
+  await world.machine.store.transact(async (tx) => {
+    const [event] = await tx.events(1);
+    if (event === undefined) throw new Error('no event');
+    for (let number = 0; number < 5_001; number++) {
+      await tx.insertEvent({ ...event, id: `later${number}`, action: 'env.set', target: 'app:shop' });
+    }
+  });
+  expect((await world.useCases.healers.recent(ADMIN)).map(({ target }) => target)).toEqual(['repository:stray']);
+});
+
 it('end units that belong to nothing', async () => {
   const { store, units } = world.machine;
   const unit = await theUnit();

@@ -17,8 +17,11 @@ export interface Healer {
   readonly name: string;
   /** One line for people. */
   readonly description: string;
-  /** Without effect. May name what an operation has under way, but nothing that goes on in the background without a lease. */
-  find(): Promise<Finding[]>;
+  /**
+   * Without effect. May name what an operation has under way, but nothing that goes on in the background without a lease. `again`: it is
+   * enough to look whether this one is still there.
+   */
+  find(again?: Finding): Promise<Finding[]>;
   /** Called with the lease of `finding.app`, right after find() has named it again. Resolves with what was done, in one sentence. */
   heal(finding: Finding): Promise<string>;
 }

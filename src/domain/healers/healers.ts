@@ -17,7 +17,6 @@ import { treat } from './treat.ts';
 
 const HEALERS_LEASE = 'platform:healers';
 const LEASE_WAIT_MS = 30_000;
-const MAX_EVENTS = 5_000;
 const MAX_HEALINGS = 200;
 
 export interface HealerInfo {
@@ -121,8 +120,7 @@ export function createHealers(deps: HealersDeps): Healers {
 
     async recent(caller) {
       demand(caller, 'healer.recent');
-      const events = await store.events(MAX_EVENTS);
-      return events.filter((event) => event.action === 'healer.heal').slice(0, MAX_HEALINGS);
+      return store.events(MAX_HEALINGS, { action: 'healer.heal' });
     },
 
     async round(isTimely) {

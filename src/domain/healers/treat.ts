@@ -47,7 +47,7 @@ async function treatOne(
   const { target, app, problem } = finding;
 
   async function work(): Promise<Pick<Treatment, 'outcome' | 'action'>> {
-    const isStill = (await healer.find()).some((other) => other.target === target);
+    const isStill = (await healer.find(finding)).some((other) => other.target === target);
     if (!isStill) return { outcome: 'left', action: 'It was in order by then.' };
     const detail = `${healer.name}: ${problem}`.slice(0, 500);
     const known = app === null ? null : await store.app(app);
