@@ -131,6 +131,15 @@ it('hold up nobody where one of them cannot be ended', async () => {
   expect(ended.sort()).toEqual(['blog', 'shop']);
 });
 
+it('are ended while room for what the others print is still being made', async () => {
+  const holding = Promise.withResolvers<string[]>();
+  const provisioner = { holdOutput: () => holding.promise };
+  const looking = (await watch({ free: 100, shop: 300, blog: 200 }, [], [], { provisioner })).look();
+  await until(async () => (await unitOf('shop')).exits === 1, { what: 'the end of the one that holds most' });
+  holding.resolve([]);
+  await looking;
+});
+
 it('are left alone while there is room', async () => {
   await (await watch({ free: 5_000, shop: 900, blog: 10 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);

@@ -6,7 +6,7 @@ import { atMost } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { Journal } from '../logs/journal.ts';
-import type { MachineProbe } from '../diagnosis/probe.ts';
+import type { DiskSpace, MachineProbe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
@@ -92,19 +92,23 @@ export class UnitSizes {
     try {
       const space = await probe.disk();
       const shortage = shortageOf(space, settings);
-      const isDiskLow = (this.#isDiskLow = shortage !== null);
-      await this.#heldOutput.look(space, isDiskLow);
-      const isUpToUnits = await this.#largestWriter.look(shortage);
-      const begun = performance.now();
-      const whenLowMs = isUpToUnits && this.#isSpared ? 0 : COUNT_WHEN_LOW_MS;
-      const kinds = this.#schedule.due(space, begun, isDiskLow ? whenLowMs : PACE.everyMs);
-      if (kinds.length === 0) return;
-      this.#isSpared = !isUpToUnits;
-      const headroom = await this.#count(kinds, isUpToUnits ? shortage : null);
-      this.#schedule.counted(kinds, headroom, performance.now() - begun);
+      this.#isDiskLow = shortage !== null;
+      // Of many units that takes seconds, and whoever writes is to be ended meanwhile.
+      await Promise.all([this.#heldOutput.look(space, this.#isDiskLow), this.#makeRoom(space, shortage)]);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
     }
+  }
+
+  async #makeRoom(space: DiskSpace | null, shortage: Shortage | null): Promise<void> {
+    const isUpToUnits = await this.#largestWriter.look(shortage);
+    const begun = performance.now();
+    const whenLowMs = isUpToUnits && this.#isSpared ? 0 : COUNT_WHEN_LOW_MS;
+    const kinds = this.#schedule.due(space, begun, shortage === null ? PACE.everyMs : whenLowMs);
+    if (kinds.length === 0) return;
+    this.#isSpared = !isUpToUnits;
+    const headroom = await this.#count(kinds, isUpToUnits ? shortage : null);
+    this.#schedule.counted(kinds, headroom, performance.now() - begun);
   }
 
   /** Resolves with what may be taken until one of them holds too much. `shortage`: where they are to make room. */

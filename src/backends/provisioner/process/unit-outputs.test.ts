@@ -98,3 +98,15 @@ it('gives back once more what the unit has written where everything was given ba
     expect(takenBytes()).toBeLessThan(2 * MIB);
   }
 });
+
+it('holds room for what units print next, but of what is free a part only', async () => {
+  let free = 2 * MIB;
+  const outputs = new UnitOutputs(SILENT, undefined, async () => free);
+  appendFileSync(unit.paths.output, '');
+  unit.record = { ...unit.record, state: 'running' };
+  await outputs.hold([unit]);
+  expect(takenBytes()).toBe(MIB / 2);
+  free = 1024 * MIB;
+  await outputs.hold([unit]);
+  expect(takenBytes()).toBe(MIB);
+});

@@ -1,4 +1,5 @@
 /** What units print, as it lies in their output files: read, counted as stored elsewhere, and its disk space given back. */
+import { statfs } from 'node:fs/promises';
 import type { MissingOutput, OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
 import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
@@ -13,8 +14,9 @@ import {
   tailOutput,
 } from './output-file.ts';
 
-/** Of each unit, on a disk that is nearly full. */
+/** Of each unit at most, on a disk that is nearly full; all of them together take a part of what is free, for others need some, too. */
 const HELD_BYTES = 1024 * 1024;
+const HELD_PART = 1 / 4;
 /** After holes could not be punched: whether that passes or not is not known. */
 const AGAIN_MS = 10_000;
 /** So much may lie where everything was given back, beside what is held behind the end. */
@@ -36,10 +38,12 @@ export class UnitOutputs {
   /** When it failed to punch holes the last time, by the clock; null: it did not. */
   #failedAtMs: number | null = null;
   readonly #nowMs: () => number;
+  readonly #freeBytes: (path: string) => Promise<number>;
 
-  constructor(logger: Logger, nowMs: () => number = () => performance.now()) {
+  constructor(logger: Logger, nowMs: () => number = () => performance.now(), freeBytes = freeBytesAt) {
     this.#logger = logger;
     this.#nowMs = nowMs;
+    this.#freeBytes = freeBytes;
   }
 
   get #canPunch(): boolean {
@@ -127,18 +131,22 @@ export class UnitOutputs {
   /** Makes sure of room for what each prints next; answers those that had used up what was held, or had none. */
   async hold(units: Iterable<LiveUnit>): Promise<string[]> {
     const full: string[] = [];
-    for (const unit of units) if (!(await this.#holdFor(unit))) full.push(unit.id);
+    const living = [...units].filter(({ isDead }) => !isDead);
+    const [first] = living;
+    if (first === undefined) return full;
+    const free = await this.#freeBytes(first.paths.directory);
+    const bytes = Math.min(HELD_BYTES, Math.floor((free * HELD_PART) / living.length));
+    for (const unit of living) if (!(await this.#holdFor(unit, bytes))) full.push(unit.id);
     return full;
   }
 
-  async #holdFor({ id, isDead, paths }: LiveUnit): Promise<boolean> {
-    if (isDead) return true;
+  async #holdFor({ id, paths }: LiveUnit, length: number): Promise<boolean> {
     const size = await sizeOf(paths.output);
     const heldTo = this.#heldTo.get(id) ?? 0;
-    if (heldTo - size > HELD_BYTES / 2) return true;
+    if (heldTo - size > length / 2) return true;
     try {
-      await holdRoom(paths.output, { offset: size, length: HELD_BYTES });
-      this.#heldTo.set(id, size + HELD_BYTES);
+      await holdRoom(paths.output, { offset: size, length });
+      this.#heldTo.set(id, size + length);
     } catch {
       // The next time there may be some.
     }
@@ -150,4 +158,9 @@ export class UnitOutputs {
     this.#heldTo.delete(id);
     this.#besideOf.delete(id);
   }
+}
+
+async function freeBytesAt(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }
