@@ -146,7 +146,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const known = Promise.all([user, reading]);
   reading.then(options.onReading, () => undefined);
   const level = Promise.withResolvers<SandboxLevel>();
-  const opened = known.then(([edgeUser]) => keep(openSandbox(config, home('sandbox'), edgeUser, level.resolve)));
+  const opened = known.then(([edgeUser]) => keep(openSandbox(config, logger, { edgeUser, onLevel: level.resolve })));
   // Whoever needs it hears of it; where there is no level, an edge that serves is left alone.
   opened.catch(level.reject);
   level.promise.catch(() => undefined);
@@ -350,12 +350,13 @@ function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => S
 
 async function openSandbox(
   config: Config,
-  stateDir: string,
-  edgeUser: number | null,
-  onLevel: (level: SandboxLevel) => void,
+  logger: Logger,
+  told: { readonly edgeUser: number | null; readonly onLevel: (level: SandboxLevel) => void },
 ): Promise<Sandbox> {
+  const { edgeUser, onLevel } = told;
   const { home, isolation: level, network: mode, networkAllow: allowed } = config;
-  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed, edgeUser }, onLevel });
+  const [stateDir, network] = [path.join(home, 'sandbox'), { mode, allowed, edgeUser }];
+  const sandbox = await probeSandbox({ stateDir, home, level, network, onLevel, logger });
   if (sandbox.level !== 'plain' || config.registration !== 'open') return sandbox;
   await sandbox.close();
   throw new IsolationUnavailable(

@@ -60,7 +60,7 @@ async function run(): Promise<void> {
   const [sealer, quotas, sandbox] = await Promise.all([
     openSealer(join(home, 'secret.key')),
     openProjectQuotas(home),
-    probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true }),
+    probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true, logger }),
   ]);
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
   const artifacts = new LocalArtifacts(join(home, 'slugs'));

@@ -16,6 +16,7 @@ import type { BubblewrapFacts, LaunchPlan, SandboxPrograms, SystemView } from '.
 import { hasUserRange, planManyUsers, userMap } from './plan-many-users.ts';
 import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { rootEntries } from './root-entries.ts';
 import { seccompFilter } from './seccomp/filter.ts';
@@ -264,15 +265,22 @@ export class LevelSandbox implements Sandbox {
     await this.#networks?.close();
   }
 
-  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
-  async sweep(): Promise<void> {
-    for (const tenant of this.#isolation.tenants?.aside() ?? []) await this.forget(tenant);
-    for (const id of await readdir(this.#boundDir)) {
-      const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
-      if (isAlive(Number(pid), start)) continue;
-      await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
-      await this.release(id);
-    }
+  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. What cannot be is left to the next sweep. */
+  async sweep(logger: Logger): Promise<void> {
+    const tenants = (this.#isolation.tenants?.aside() ?? []).map((tenant) =>
+      bestEffort(logger, `ending what an app has left (${tenant})`, () => this.forget(tenant)),
+    );
+    const left = (await readdir(this.#boundDir)).map((id) =>
+      bestEffort(logger, `clearing up after a process that was cut off (${id})`, () => this.#clearUp(id)),
+    );
+    await Promise.all([...tenants, ...left]);
+  }
+
+  async #clearUp(id: string): Promise<void> {
+    const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
+    if (isAlive(Number(pid), start)) return;
+    await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+    await this.release(id);
   }
 
   #scoped(id: string): string {

@@ -18,6 +18,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
 import { QUICK_NETWORK, SLOW } from '../../test/support/slow.ts';
+import { SILENT } from '../lib/logger.ts';
 import { probeSandbox } from './probe.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest } from './sandbox.ts';
 
@@ -190,6 +191,20 @@ for (const level of tested) {
       expect(await sandbox.alive(started)).toBe(false);
       expect(readdirSync(join(home, 'state', 'bound'))).toEqual([]);
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
+    });
+
+    it('begins although something of a platform that was killed cannot be cleared away, and clears away the rest', async () => {
+      const started = await start('sleep 1000');
+      const bound = join(home, 'state', 'bound');
+      writeFileSync(join(bound, started.id), '1 0');
+      mkdirSync(join(bound, 'odd'));
+      const warned: string[] = [];
+      const logger = { ...SILENT, warn: (_: object, message: string) => void warned.push(message) };
+      await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK, logger })).close();
+      expect(await sandbox.alive(started)).toBe(false);
+      expect(readdirSync(bound)).toEqual(['odd']);
+      expect(warned.join()).toContain('(odd)');
+      rmSync(join(bound, 'odd'), { recursive: true });
     });
 
     it('ends a process that uses too much memory, and says so', async ({ skip }) => {

@@ -4,6 +4,7 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Logger, SILENT } from '../lib/logger.ts';
 import { bootId } from '../lib/processes.ts';
 import { Cgroups } from './cgroups.ts';
 import type { CgroupBase } from './cgroups.ts';
@@ -35,6 +36,8 @@ interface ProbeOptions {
   readonly onLevel?: (level: SandboxLevel) => void;
   /** User ids for tenants; default: chosen from those this machine leaves free. */
   readonly uidRange?: UidRange;
+  /** Hears what of earlier processes cannot be cleared away. */
+  readonly logger?: Logger;
 }
 
 interface NetworkChoice {
@@ -78,7 +81,7 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
       const description = describe(isolation, { cgroups, why, noRoots, networks }, reasons);
       const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
       const sandbox = new LevelSandbox({ isolation, cgroups, stateDir: options.stateDir, description, ...found });
-      await sandbox.sweep();
+      await sandbox.sweep(options.logger ?? SILENT);
       return sandbox;
     }
     reasons.push(`${level} is not available: ${problem}`);

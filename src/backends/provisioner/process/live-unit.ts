@@ -159,6 +159,12 @@ export class LiveUnit {
     }
   }
 
+  /** One of an earlier process of the platform: dead where its start was interrupted, or the machine has been started since. */
+  async find(): Promise<void> {
+    if (this.record.state !== 'starting' && this.record.rootPid !== 0) await this.check();
+    else if (!this.isDead) await this.reap(null);
+  }
+
   /** Called every now and then: notices the death of a unit that is nobody's child any more, and too much memory. */
   async check(): Promise<void> {
     if (this.record.state !== 'running' || this.#reaping !== null) return;

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
+import { SurvivesKill } from '../../../lib/survives-kill.ts';
+import type { Sandbox, SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import { skipFor } from '../../../../test/support/skips.ts';
 import { provisionerConformance } from '../conformance.ts';
@@ -98,6 +99,66 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         await provisioner.stop(id, 0);
         expect((await provisioner.list()).map(({ state }) => state)).toEqual(['ended']);
       } finally {
+        await world.dispose();
+      }
+    });
+
+    it('begins, and finds the other units, though processes of a unit and of an interrupted start survive KILL', async () => {
+      let surviving: readonly string[] = [];
+      const kill: Sandbox['kill'] = async (tree, signal) => {
+        if (surviving.includes(tree.id)) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
+        await level.sandbox.kill(tree, signal);
+      };
+      const world = await createProcessWorld(level, { kill });
+      try {
+        const { artifact, units } = world;
+        const spec = { app: 'shop', name: 'shop/0', process: 'worker', artifact, env: {}, listens: false };
+        const start = (id: string): Promise<string> =>
+          world.provisioner.ensure({ ...spec, id, command: 'sleep 1000', limits: UNLIMITED });
+        await start('dddddddddddd');
+        await start('eeeeeeeeeeee');
+        const { record } = unitPaths(units, 'eeeeeeeeeeee');
+        const noted = JSON.parse(readFileSync(record, 'utf8')) as object;
+        mkdirSync(unitPaths(units, 'ffffffffffff').home, { recursive: true });
+        surviving = ['eeeeeeeeeeee', 'ffffffffffff'];
+        // As a process leaves it that is killed in the middle of a start.
+        writeFileSync(record, JSON.stringify({ ...noted, state: 'starting' }));
+        const again = await world.restart();
+        const handles = new Map(['dddddddddddd', 'eeeeeeeeeeee'].map((id) => [id, id]));
+        expect(await again.recover(handles)).toEqual(new Set(['dddddddddddd']));
+        surviving = [];
+        await level.sandbox.kill({ rootPid: 0, rootStart: '', id: 'eeeeeeeeeeee' }, 'SIGKILL');
+        const last = await world.restart();
+        expect(await last.recover(handles)).toEqual(new Set(['dddddddddddd']));
+        expect(existsSync(unitPaths(units, 'ffffffffffff').directory)).toBe(false);
+      } finally {
+        surviving = [];
+        await world.dispose();
+      }
+    });
+
+    it('begins before all that commands of a killed process have written is removed', async () => {
+      const world = await createProcessWorld(level);
+      const [gate, bin, path] = [join(world.home, 'gate'), join(world.home, 'bin'), process.env['PATH'] ?? ''];
+      try {
+        mkdirSync(bin);
+        const rm = `#!/bin/sh\nwhile [ ! -e ${gate} ]; do sleep 0.05; done\nPATH=${path} exec rm "$@"\n`;
+        writeFileSync(join(bin, 'rm'), rm, { mode: 0o755 });
+        process.env['PATH'] = `${bin}:${path}`;
+        const left = join(world.units, '.run', 'run-1', 'home', 'deep');
+        mkdirSync(left, { recursive: true });
+        writeFileSync(join(left, 'file'), 'written');
+        mkdirSync(join(world.units, '.removed-00ff', 'run-2'), { recursive: true });
+        const again = await world.restart();
+        expect(await again.list()).toEqual([]);
+        const names = readdirSync(world.units);
+        expect(names.filter((name) => name.startsWith('.removed-'))).toHaveLength(2);
+        expect(names).toHaveLength(2);
+        writeFileSync(gate, '');
+        await expect.poll(() => readdirSync(world.units), { timeout: 120_000 }).toEqual([]);
+      } finally {
+        process.env['PATH'] = path;
+        writeFileSync(gate, '');
         await world.dispose();
       }
     });

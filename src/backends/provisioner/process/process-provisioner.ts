@@ -2,7 +2,7 @@
  * Runs units as processes of this machine, inside a Sandbox. Owns the directory of units and their processes; does not own
  * slugs (the builder does), nor decide what runs, nor route to it. Units are nobody's children: they outlive this process.
  */
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   Comeback,
@@ -37,6 +37,7 @@ import { candidateOf } from './candidate.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
 import { comebackOf, takeComeback } from './comebacks.ts';
 import { dropLaunch, keepLaunch } from './kept-launch.ts';
+import { clearCommands, endUnrecorded, ONE_OFFS, unitIds } from './left-behind.ts';
 import { linkApps } from './linked-names.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
@@ -65,12 +66,11 @@ import type { Say } from '../../../domain/say.ts';
 /** How long output of a removed unit waits to be read. */
 const REMOVED_OUTPUT_MS = 10 * 60_000;
 const QUOTED_LINES = 50;
-const ONE_OFFS = '.run';
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
   const layers = await CodeLayers.open(options.sandbox, options.units, options.quotas);
-  await removeTree(join(options.units, ONE_OFFS));
+  await clearCommands(options.units, options.logger);
   const provisioner = new ProcessProvisioner(options, layers);
   await provisioner.load();
   return provisioner;
@@ -118,14 +118,12 @@ class ProcessProvisioner implements Provisioner {
   /** Finds the units on disk. Those of an earlier boot, and those whose start was interrupted, are dead. */
   async load(): Promise<void> {
     const boot = bootId();
-    for (const id of await readdir(this.#options.units)) {
+    const unrecorded: Promise<void>[] = [];
+    for (const id of await unitIds(this.#options.units)) {
       const paths = unitPaths(this.#options.units, id);
       const record = await loadRecord(paths);
       if (record === null) {
-        // Nobody would ever end what runs without a record.
-        await this.#sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
-        await this.#sandbox.release(id);
-        await removeTree(paths.directory);
+        unrecorded.push(endUnrecorded(id, this.#options));
         continue;
       }
       const isLost = record.bootId !== boot || record.state === 'starting';
@@ -133,6 +131,7 @@ class ProcessProvisioner implements Provisioner {
       const unit = this.#adopt(paths, isLost ? { ...record, ...nobody } : record);
       if (record.removedAt !== null) this.#expireOutput(unit);
     }
+    await Promise.all(unrecorded);
   }
 
   async ensure(spec: UnitSpec): Promise<string> {
@@ -269,9 +268,8 @@ class ProcessProvisioner implements Provisioner {
     await Promise.all(
       units.map(async (unit) => {
         if (this.#starting.has(unit.id)) return;
-        if (unit.record.state === 'starting' || unit.record.rootPid === 0) {
-          if (!unit.isDead) await unit.reap(null);
-        } else await unit.check();
+        // What survives KILL, or cannot be cleared away, keeps no other from being found.
+        await bestEffort(this.#options.logger, `finding unit ${unit.id} again`, () => unit.find());
         this.#report(unit);
       }),
     );
