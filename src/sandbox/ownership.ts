@@ -1,8 +1,8 @@
 /** Hands a directory tree to a tenant, or lets it in. */
 import { isUtf8 } from 'node:buffer';
 import { execFile } from 'node:child_process';
-import { chmodSync, lchownSync, lstatSync, readdirSync } from 'node:fs';
-import { chmod, chown, lstat, readdir } from 'node:fs/promises';
+import { chmodSync, lchownSync, lstatSync, opendirSync } from 'node:fs';
+import { chmod, chown, lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -10,6 +10,10 @@ const run = promisify(execFile);
 const BATCH = 500;
 /** Changed by this process itself, which takes some milliseconds. */
 const FEW = 500;
+/** Read of a directory at a time: whoever made it may have put hundreds of thousands into one. */
+const AT_ONCE = 128;
+/** Names one character per byte: who made them may have used another encoding. */
+const BYTES = 'latin1';
 
 /**
  * Everything below `path` becomes the uid's, readable by its owner only. The top changes last, so its owner says whether
@@ -40,11 +44,16 @@ function fewBelow(path: string): Buffer[] | null {
   const found: Buffer[] = [];
   const open: Buffer[] = [Buffer.from(path)];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const entry of readdirSync(next, { encoding: 'buffer', withFileTypes: true })) {
-      const child = below(next, entry.name);
-      found.push(child);
-      if (found.length > FEW) return null;
-      if (entry.isDirectory()) open.push(child);
+    const directory = opendirSync(next, { encoding: BYTES, bufferSize: AT_ONCE });
+    try {
+      for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+        const child = below(next, Buffer.from(entry.name, BYTES));
+        found.push(child);
+        if (found.length > FEW) return null;
+        if (entry.isDirectory()) open.push(child);
+      }
+    } finally {
+      directory.closeSync();
     }
   }
   return found;
@@ -67,18 +76,26 @@ async function handOverMany(path: string, uid: number): Promise<void> {
 async function inside(directory: string): Promise<{ entries: string[]; odd: Buffer[] }> {
   const entries: string[] = [];
   const odd: Buffer[] = [];
-  for (const name of await readdir(directory, { encoding: 'buffer' })) {
+  for (const name of await namesIn(Buffer.from(directory))) {
     if (isUtf8(name)) entries.push(join(directory, name.toString()));
     else odd.push(below(Buffer.from(directory), name));
   }
   return { entries, odd };
 }
 
+async function namesIn(path: Buffer): Promise<Buffer[]> {
+  const names: Buffer[] = [];
+  for await (const { name } of await opendir(path, { encoding: BYTES, bufferSize: AT_ONCE })) {
+    names.push(Buffer.from(name, BYTES));
+  }
+  return names;
+}
+
 /** By path names, which is safe as long as the top of the tree lets nobody in. */
 async function handOverBytes(path: Buffer, uid: number): Promise<void> {
   const stats = await lstat(path);
   if (stats.isDirectory()) {
-    for (const name of await readdir(path, { encoding: 'buffer' })) await handOverBytes(below(path, name), uid);
+    for (const name of await namesIn(path)) await handOverBytes(below(path, name), uid);
   }
   handOverOne(path, uid);
 }

@@ -7,7 +7,7 @@ import type { ReachedService } from '../../../networks/networks.ts';
 import type { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { volumePath } from '../../../domain/volumes/volume-host.ts';
-import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxBind, SandboxProcess, SandboxTree } from '../../../sandbox/sandbox.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { Slug } from './slug.ts';
@@ -76,6 +76,7 @@ async function at<T>(
   const { app } = spec;
   const home = join(own, 'home');
   const tmp = join(own, 'tmp');
+  const life: { root: SandboxTree | null } = { root: null };
   try {
     await mkdir(home, { recursive: true, mode: 0o711 });
     await mkdir(tmp, { recursive: true });
@@ -83,14 +84,16 @@ async function at<T>(
     const isRoot = slug.manifest.image !== undefined;
     const place = await layers.lay(slug.code, own, { tenant: app, isRoot, held: heldOf(spec), beside: [home, tmp] });
     const volumes = await mountVolumes({ sandbox, slug, place, spec, volumes: beside.volumes, isBeside: true });
-    const started = ({ main }: SandboxProcess): void => {
+    const started = ({ main, rootPid, rootStart }: SandboxProcess): void => {
+      life.root = { rootPid, rootStart, id };
       // What fails here is done again at the end.
       main.then(() => layers.settled(own)).catch(() => undefined);
     };
     const { hosts, env: links } = await linkedNames(sandbox, app, own);
     return await work({ id, own, home, tmp, place, volumes, hosts, links, started });
   } finally {
-    await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+    // By its root: without one the sandbox looks at every process of the machine. What could not be started it has ended itself.
+    if (life.root !== null) await sandbox.kill(life.root, 'SIGKILL');
     await sandbox.release(id);
     await layers.clear(own);
     await removeTree(own);

@@ -162,5 +162,29 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         await world.dispose();
       }
     });
+
+    it('ends what a command has left by its root, and does not look at every process of the machine', async () => {
+      const roots: number[] = [];
+      const kill: Sandbox['kill'] = async (tree, signal) => {
+        roots.push(tree.rootPid);
+        await level.sandbox.kill(tree, signal);
+      };
+      const world = await createProcessWorld(level, { kill });
+      try {
+        const unit = { id: 'aaaaaaaaaaaa', app: 'shop', name: 'shop/0', process: 'web', artifact: world.artifact };
+        const { code } = await world.provisioner.exec({
+          unit: { ...unit, command: '', env: {}, listens: false, limits: UNLIMITED },
+          command: 'sleep 1000 & exit 3',
+          timeoutMs: 600_000,
+          output: () => undefined,
+          signal: new AbortController().signal,
+        });
+        expect(code).toBe(3);
+        expect(roots.length).toBeGreaterThan(0);
+        expect(roots.filter((pid) => pid === 0)).toEqual([]);
+      } finally {
+        await world.dispose();
+      }
+    });
   });
 }

@@ -1,6 +1,6 @@
 /** Finds what an app keeps in files beside its code although these go with the unit: databases, uploads. */
 import type { Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const DATABASE = /\.(?:sqlite3?|db|rdb|mdb|realm)$/i;
@@ -19,13 +19,13 @@ export async function writtenData(directory: string): Promise<string[]> {
   for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
     const next: string[] = [];
     for (const below of level) {
-      for (const entry of await entriesOf(join(directory, below))) {
+      for await (const entry of entriesOf(join(directory, below))) {
         seen += 1;
         if (seen > MOST_ENTRIES || found.length >= MOST) return found.sort();
         const name = below === '' ? entry.name : `${below}/${entry.name}`;
         if (entry.isFile() && DATABASE.test(entry.name)) found.push(name);
         if (!entry.isDirectory() || NO_DATA.test(entry.name)) continue;
-        if (UPLOADS.test(entry.name) && (await entriesOf(join(directory, name))).length > 0) found.push(`${name}/`);
+        if (UPLOADS.test(entry.name) && (await hasEntries(join(directory, name)))) found.push(`${name}/`);
         else next.push(name);
       }
     }
@@ -34,7 +34,16 @@ export async function writtenData(directory: string): Promise<string[]> {
   return found.sort();
 }
 
-/** An app may remove a directory, or close it, while it is looked at. */
-async function entriesOf(directory: string): Promise<Dirent[]> {
-  return readdir(directory, { withFileTypes: true }).catch(() => []);
+/** One by one: there may be a million. An app may remove a directory, or close it, while it is looked at. */
+async function* entriesOf(directory: string): AsyncGenerator<Dirent> {
+  try {
+    yield* await opendir(directory);
+  } catch {
+    // What was found until then counts.
+  }
+}
+
+async function hasEntries(directory: string): Promise<boolean> {
+  for await (const _ of entriesOf(directory)) return true;
+  return false;
 }
