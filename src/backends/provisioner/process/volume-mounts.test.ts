@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -17,7 +18,7 @@ import { until } from '../../../../test/support/until.ts';
 import { DiskWriters } from '../../../domain/disk/disk-writers.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxLevel, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { createHomeSurvey } from '../../disk-survey/home/home-survey.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
 
@@ -172,6 +173,27 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
         expect(world.provisioner.supports.volumes).toBe('below the code');
       });
 
+      it('a start whose link is never made, because a unit of the app stops who makes it, fails', async () => {
+        const stopped: SandboxProcess[] = [];
+        const spawn: Sandbox['spawn'] = async (request) => {
+          if (!request.id.startsWith('volume-')) return level.sandbox.spawn(request);
+          const started = await level.sandbox.spawn({ ...request, argv: ['sleep', '1000'] });
+          started.child.kill('SIGSTOP');
+          stopped.push(started);
+          return started;
+        };
+        const own = await createProcessWorld(level, { spawn });
+        try {
+          await own.addVolume('data');
+          const unit = spec('true', [{ name: 'data', path: 'var/data' }]);
+          await failureOf(own.provisioner.ensure(unit));
+          expect(stopped.length).toBeGreaterThan(0);
+          for (const { child } of stopped) expect(child.exitCode ?? child.signalCode).not.toBeNull();
+        } finally {
+          await own.dispose();
+        }
+      });
+
       it('a directory with files of the code is not replaced', async () => {
         await world.addVolume('data');
         const inside = join(world.home, 'slugs', 'slug1', 'code', 'full');
@@ -205,9 +227,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(world.provisioner.supports.volumes).toBe('anywhere');
     });
 
-    it('of an image: within what is at its top, through its links, at a new place at the top', async ({ skip }) => {
-      skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
-      skip(!level.sandbox.roots, level.sandbox.description);
+    function addImage(): string {
       const code = world.addSlug('image');
       for (const made of ['bin', 'var/lib/old', 'srv', 'etc']) mkdirSync(join(code, made), { recursive: true });
       copyFileSync(BUSYBOX ?? '', join(code, 'bin', 'busybox'));
@@ -225,6 +245,38 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       };
       const manifest = { format: 1, platform: '', path: [], env: {}, binds: [], image };
       writeFileSync(join(code, '..', 'slug.json'), JSON.stringify(manifest));
+      return code;
+    }
+
+    it('of an image over which no layer can be put: the sandbox makes its place as the tenant', async ({ skip }) => {
+      skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
+      skip(!level.sandbox.roots, level.sandbox.description);
+      const given: string[] = [];
+      const own: Sandbox['own'] = async (path, tenant) => {
+        given.push(path);
+        await level.sandbox.own(path, tenant);
+      };
+      // Of a name that the options of a mount cannot hold.
+      const units = join(level.home, 'units,without,layers');
+      await world.dispose();
+      world = await createProcessWorld(level, { own }, { units });
+      expect(world.provisioner.description).toContain('no layer can be put over it');
+      const code = addImage();
+      await level.sandbox.own(code, 'shop');
+      await world.addVolume('data');
+      given.length = 0;
+      const volumes = [{ name: 'data', path: '/srv/deep/data' }];
+      const text = await run('echo kept > /srv/deep/data/file; /bin/busybox stat -c %u /srv/deep', volumes, 'image');
+      expect(text).toBe('4711');
+      expect(readFileSync(join(world.home, 'volumes/shop/data/file'), 'utf8')).toBe('kept\n');
+      expect(given.filter((path) => path.startsWith(`${code}/`))).toEqual([]);
+      rmSync(units, { recursive: true, force: true });
+    });
+
+    it('of an image: within what is at its top, through its links, at a new place at the top', async ({ skip }) => {
+      skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
+      skip(!level.sandbox.roots, level.sandbox.description);
+      const code = addImage();
       for (const made of ['one', 'two', 'three', 'four']) await world.addVolume(made);
       const volumes = [
         { name: 'one', path: '/var/lib/data' },

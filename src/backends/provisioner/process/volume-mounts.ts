@@ -7,6 +7,7 @@ import { join, posix } from 'node:path';
 import type { UnitSpec, VolumeMount } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { restrictionPath, volumePath } from '../../../domain/volumes/volume-host.ts';
+import { inTime } from '../../../lib/deadline.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { isThere } from '../../../lib/is-there.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
@@ -27,6 +28,8 @@ interface VolumeMounts {
 }
 
 const MOST_LINKS = 40;
+/** Of a program that makes a link. */
+const DEADLINE_MS = 30_000;
 
 /** What the process is to see beside its code. Throws Failure `internal`, `invalid_config`. */
 export async function mountVolumes(options: VolumeMounts): Promise<SandboxBind[]> {
@@ -57,7 +60,8 @@ async function demandThere(directory: string, { name }: VolumeMount): Promise<vo
 
 /**
  * The mount point is made in the process's own, new view, which nobody else can change: a link in the place of one of its directories
- * would lead whoever mounts there astray.
+ * would lead whoever makes others there astray. Where no layer can be put over an image all its units change the same root; what is missing
+ * there the sandbox makes, as the tenant.
  */
 async function bindOf(
   { sandbox, slug, place, spec }: VolumeMounts,
@@ -67,24 +71,30 @@ async function bindOf(
   const { image } = slug.manifest;
   if (image === undefined) {
     if (posix.isAbsolute(mount.path)) return { path, writable: true, at: mount.path };
-    const made = await makeDirectories(place.path, mount.path.split('/'), mount);
+    const made = await makeDirectories(place.path, mount.path.split('/'), { mount, isOwn: true });
     if (made !== null) await sandbox.own(made, spec.app);
     return { path, writable: true, at: join(slug.code, mount.path) };
   }
   const at = await followed(place.path, posix.resolve(image.directory, mount.path), mount);
-  const made = await makeDirectories(place.path, at.split('/').slice(1), mount);
+  const isOwn = place.path !== slug.code;
+  const made = await makeDirectories(place.path, at.split('/').slice(1), { mount, isOwn });
   if (made !== null) await sandbox.own(made, spec.app);
   return { path, writable: true, at, ...(at.lastIndexOf('/') > 0 && { within: true }) };
 }
 
-/** Answers the topmost that was made. */
-async function makeDirectories(root: string, parts: readonly string[], mount: VolumeMount): Promise<string | null> {
+/** Answers the topmost that was made. None is where the root is not the process's own. */
+async function makeDirectories(
+  root: string,
+  parts: readonly string[],
+  { mount, isOwn }: { readonly mount: VolumeMount; readonly isOwn: boolean },
+): Promise<string | null> {
   let path = root;
   let first: string | null = null;
   for (const part of parts) {
     path = join(path, part);
     const found = await lstat(path).catch(() => null);
     if (found === null) {
+      if (!isOwn) return null;
       await mkdir(path, { mode: 0o755 });
       first ??= path;
     } else if (!found.isDirectory()) {
@@ -152,8 +162,13 @@ async function run({ sandbox, slug, spec }: VolumeMounts, argv: readonly string[
     id,
   });
   try {
-    const { code } = await childEnd(sandbox, started, id).ended;
+    const { ended } = childEnd(sandbox, started, id);
+    // Units of the app have the same user, and can stop it.
+    const { code } = await inTime(DEADLINE_MS, ended, () => new Error(`${argv[0]} took too long.`));
     if (code !== 0) throw inTheWay(mount, 'a directory with files');
+  } catch (error) {
+    await sandbox.kill({ ...started, id }, 'SIGKILL');
+    throw error;
   } finally {
     await sandbox.release(id);
   }
