@@ -99,26 +99,28 @@ async function pruneApp(scope: LogScope, app: string, bounds: LogBounds): Promis
   return removeBlocks(scope, app, gone);
 }
 
-/** Runs inside a transaction. While all have too much, it is the app with the most that loses its oldest. */
+/** Runs inside a transaction. While all have too much, it is the app with the most that loses its oldest block. */
 async function pruneLargest(scope: LogScope, storedBytes: number): Promise<number> {
-  const apps = await scope.db
-    .selectFrom('log_apps')
-    .select(['app', 'stored'])
-    .orderBy('stored', 'desc')
-    .orderBy('app')
-    .execute();
+  const rows = await scope.db.selectFrom('log_apps').select(['app', 'stored']).orderBy('app').execute();
+  const apps = rows.map(({ app, stored }) => ({
+    app,
+    stored,
+    oldest: null as BlockRow[] | null,
+    gone: [] as BlockRow[],
+  }));
   let over = apps.reduce((sum, { stored }) => sum + stored, 0) - storedBytes;
-  const [largest, next] = apps;
-  if (over <= 0 || largest === undefined) return 0;
-  let ahead = largest.stored - (next?.stored ?? 0);
-  const gone: BlockRow[] = [];
-  for (const row of await oldestRows(scope, largest.app)) {
-    if (over <= 0 || (gone.length > 0 && ahead < 0)) break;
-    gone.push(row);
+  for (let count = 0; over > 0 && count < CHUNK_BLOCKS; count += 1) {
+    const largest = apps.reduce((most, one) => (one.stored > most.stored ? one : most));
+    largest.oldest ??= await oldestRows(scope, largest.app);
+    const row = largest.oldest[largest.gone.length];
+    if (row === undefined) break;
+    largest.gone.push(row);
+    largest.stored -= row.stored;
     over -= row.stored;
-    ahead -= row.stored;
   }
-  return removeBlocks(scope, largest.app, gone);
+  let removed = 0;
+  for (const { app, gone } of apps) if (gone.length > 0) removed += await removeBlocks(scope, app, gone);
+  return removed;
 }
 
 function oldestRows({ db }: LogScope, app: string): Promise<BlockRow[]> {
