@@ -14,6 +14,11 @@ async function planned(files: Record<string, string>) {
   return { platform: plan.platform, ...plan.processes['web'] };
 }
 
+async function stepsOf(files: Record<string, string>): Promise<string[]> {
+  const { plan } = await planSource({ app: 'shop', platform: 'deno', languages: LANGUAGES, files: sourceOf(files) });
+  return plan.steps.map(({ run }) => run.join(' '));
+}
+
 it.each<[string, string]>([
   ['src/index.ts', 'const port = Deno.env.get("PORT");\nfor await (const each of serve({ port })) {}\n'],
   ['main.ts', 'import { serve } from "https://deno.land/std@0.176.0/http/server.ts";\n'],
@@ -41,3 +46,22 @@ it.each<[Record<string, unknown>, string]>([
 ])('of the tasks %j what is for use is run', async (tasks, command) => {
   expect(await planned({ 'deno.json': JSON.stringify({ tasks }), 'main.ts': '' })).toMatchObject({ command });
 });
+
+it.each<[Record<string, string>, boolean]>([
+  [{ 'deno.json': '{ "nodeModulesDir": "manual" }', 'deno.lock': '{}' }, true],
+  [{ 'deno.json': '{ "nodeModulesDir": "auto" }', 'deno.lock': '{}' }, true],
+  [{ 'deno.json': '{}', 'deno.lock': '{}', 'package.json': '{}' }, true],
+  [{ 'deno.json': '{ "nodeModulesDir": "none" }', 'deno.lock': '{}', 'package.json': '{}' }, false],
+  [{ 'deno.json': '{}', 'deno.lock': '{}' }, false],
+  // Nothing is kept then, so they are made with the packages.
+  [{ 'deno.json': '{ "nodeModulesDir": "manual" }' }, false],
+])(
+  'node_modules are made by every build that needs them, from the packages that are kept: %j',
+  async (files, isMade) => {
+    const all = { ...files, 'deno.json': files['deno.json']?.replace('{', '{ "tasks": { "build": "x" },') ?? '' };
+    expect(await stepsOf({ ...all, 'main.ts': '' })).toEqual([
+      ...(isMade ? ['deno install --frozen'] : []),
+      'deno task build',
+    ]);
+  },
+);

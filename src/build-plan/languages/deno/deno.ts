@@ -1,7 +1,7 @@
 /** Deno: programs in TypeScript and JavaScript that name their packages themselves. */
 import { validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
-import type { DependencySet, PlannedProcess, WantedVersion } from '../../build-plan.ts';
+import type { DependencySet, PlannedProcess, Step, WantedVersion } from '../../build-plan.ts';
 import { type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
@@ -26,6 +26,9 @@ const OF_DENO = /\bDeno\.\w|\bfrom\s+["'](?:https:\/\/deno\.land\/|jsr:)/;
 const DEVELOPMENT = /(?:^|\s)--watch\b|\bdev\.[jt]sx?\b/;
 /** In the code, so that units have it. */
 const PACKAGES = '.deno';
+
+/** Made of what is kept: they lie beside that, and Deno makes them by itself only where it is told to. */
+const NODE_MODULES: Step = { name: 'deno install (node_modules)', run: ['deno', 'install', '--frozen'] };
 
 /** They only bring it. */
 const BRINGING = NODE_TOOLS.map((tool) => ({ ...tool, runtime: false }));
@@ -66,7 +69,8 @@ async function detect(files: SourceFiles): Promise<Detection | null> {
 }
 
 async function plan(files: SourceFiles): Promise<PlanParts> {
-  const tasks = await tasksOf(files);
+  const settings = await settingsOf(files);
+  const tasks = tasksOf(settings);
   const program = await files.find(...PROGRAMS);
   const start = await startOf(files, tasks, program);
   return {
@@ -80,7 +84,10 @@ async function plan(files: SourceFiles): Promise<PlanParts> {
       { name: 'DENO_NO_PROMPT', value: '1' },
     ],
     dependencies: [await packages(files, program)],
-    steps: tasks.has('build') ? [{ name: 'deno task build', run: ['deno', 'task', 'build'] }] : [],
+    steps: [
+      ...((await files.exists('deno.lock')) && (await hasNodeModules(files, settings)) ? [NODE_MODULES] : []),
+      ...(tasks.has('build') ? [{ name: 'deno task build', run: ['deno', 'task', 'build'] }] : []),
+    ],
     processes: start === null ? {} : { web: start },
   };
 }
@@ -120,26 +127,38 @@ async function startOf(
   return { command, from: program };
 }
 
-/** Its settings may have comments and commas behind the last values. */
-async function tasksOf(files: SourceFiles): Promise<ReadonlyMap<string, string>> {
+/** They may have comments and commas behind the last values. */
+async function settingsOf(files: SourceFiles): Promise<Readonly<Record<string, unknown>>> {
   const file = await files.find(...SETTINGS);
   const text = file === null ? null : await files.beginning(file);
-  if (text === null) return new Map();
+  if (text === null) return {};
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('//'));
   const plain = lines.join('\n').replace(/,(\s*[}\]])/g, '$1');
   try {
     const content: unknown = JSON.parse(plain);
-    const tasks = isRecord(content) ? content['tasks'] : null;
-    const named = Object.entries(isRecord(tasks) ? tasks : {});
-    return new Map(
-      named.map(([name, task]) => {
-        const command = isRecord(task) ? task['command'] : task;
-        return [name, typeof command === 'string' ? command : ''];
-      }),
-    );
+    return isRecord(content) ? content : {};
   } catch {
-    return new Map();
+    return {};
   }
+}
+
+function tasksOf({ tasks }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const named = Object.entries(isRecord(tasks) ? tasks : {});
+  return new Map(
+    named.map(([name, task]) => {
+      const command = isRecord(task) ? task['command'] : task;
+      return [name, typeof command === 'string' ? command : ''];
+    }),
+  );
+}
+
+/** With a package.json Deno wants them where nothing else is said. */
+async function hasNodeModules(
+  files: SourceFiles,
+  { nodeModulesDir }: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  if (nodeModulesDir === undefined) return files.exists('package.json');
+  return nodeModulesDir !== 'none' && nodeModulesDir !== false;
 }
 
 async function wantedDeno(files: SourceFiles): Promise<WantedVersion | null> {
