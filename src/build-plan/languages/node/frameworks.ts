@@ -4,7 +4,7 @@ import type { NewVariable, PlanProblem, Step, Variable } from '../../build-plan.
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
-import { nextStandalone } from './next-standalone.ts';
+import { NEXT_START, nextStandalone } from './next-standalone.ts';
 import type { PackageJson } from './package-json.ts';
 import { nxFramework } from './nx.ts';
 import { svelteKitRuns } from './sveltekit.ts';
@@ -34,7 +34,13 @@ export type Runs =
       readonly afterBuild?: (directory: string) => readonly Step[];
     }
   /** Files to be served; `fallback` answers unknown paths. */
-  | { readonly kind: 'site'; readonly roots: readonly string[]; readonly fallback: string | null }
+  | {
+      readonly kind: 'site';
+      readonly roots: readonly string[];
+      readonly fallback: string | null;
+      /** As of a server: start scripts that cannot serve it. */
+      readonly replaces?: RegExp;
+    }
   | { readonly kind: 'nothing'; readonly problem: PlanProblem };
 
 interface Known {
@@ -210,7 +216,11 @@ async function lineOfConfig(files: SourceFiles, name: string, pattern: RegExp): 
 
 async function nextRuns(files: SourceFiles): Promise<Runs> {
   const output = (await inConfig(files, 'next.config', /^[^/]*\boutput\s*:\s*['"](export|standalone)['"]/))?.[1];
-  if (output === 'export') return site(['out']);
+  if (output === 'export') {
+    // Its own server refuses to start then; with such a line that may not be so for every build.
+    const depends = await inConfig(files, 'next.config', /process\.env|&&|\s\?\s|\bif\s*\(/);
+    return { kind: 'site', roots: ['out'], fallback: null, ...(depends === null && { replaces: NEXT_START }) };
+  }
   return output === 'standalone' ? nextStandalone(files) : server(`${BIN}next start`);
 }
 

@@ -4,6 +4,7 @@ import type { SourceFiles } from '../../source/source-files.ts';
 import type { Runs } from './frameworks.ts';
 
 const OUTPUT = '.next/standalone';
+export const NEXT_START = /^(?:npx\s+)?next\s+start\b/;
 
 export async function nextStandalone(files: SourceFiles): Promise<Runs> {
   const hasPublic = await files.exists('public');
@@ -12,7 +13,7 @@ export async function nextStandalone(files: SourceFiles): Promise<Runs> {
     command: `node ${OUTPUT}/server.js`,
     env: { HOSTNAME: '0.0.0.0' },
     // It does not serve what is built so.
-    replaces: /^(?:npx\s+)?next\s+start\b/,
+    replaces: NEXT_START,
     afterBuild: (directory) => {
       // Below the top of a workspace, as in the source; all of it is copied to where it is without one.
       const made = directory === '' ? OUTPUT : `${OUTPUT}/${directory}`;

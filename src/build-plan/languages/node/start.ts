@@ -54,8 +54,9 @@ export async function startOf(
   const start = calledLine('start', packageJson);
   const isDevelopment = start.length <= MAX_PLAIN && DEVELOPMENT.test(start);
   const hasCompiled = COMPILING.test(start) && (scripts['start:prod'] ?? '') !== '';
+  const runs = framework?.runs;
   const isReplaced =
-    framework?.runs.kind === 'server' && framework.runs.replaces?.test(start.slice(0, MAX_PLAIN)) === true;
+    runs !== undefined && 'replaces' in runs && runs.replaces?.test(start.slice(0, MAX_PLAIN)) === true;
   if (start !== '' && !isDevelopment && !hasCompiled && !isReplaced) return script('start');
   const isNamed = asked.options['STATIC_ROOT'] !== undefined;
   const notes = isDevelopment
