@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkOnce, matchOf } from './http-check.ts';
+import { checkOnce } from './http-check.ts';
+import { judge } from './pattern-judge.ts';
+import { matchOf } from './pattern-match.ts';
 
 const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
 let server: Server;
@@ -35,6 +37,30 @@ it('a pattern that takes for ever is hopeless', async () => {
   const kind = (): Promise<string> =>
     checkOnce(address, { path: '/', match: '^(a+)+$' }, limits).then((result) => result.kind);
   await expect.poll(kind).toBe('hopeless');
+});
+
+it('a pattern that takes for ever holds up nothing else, and is not tried again at once', async () => {
+  const slow = { pattern: '^(?:a+)+$', body: `${'a'.repeat(50)}!` };
+  let turns = 0;
+  let next: NodeJS.Immediate;
+  const turn = (): void => {
+    turns += 1;
+    next = setImmediate(turn);
+  };
+  next = setImmediate(turn);
+  const both = (): Promise<string> => Promise.all([judge(slow), judge(slow)]).then((verdicts) => verdicts.join());
+  await expect.poll(both, { timeout: 120_000 }).toBe('hopeless,unjudged');
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(0);
+});
+
+it.each([
+  ['^ok', 'ok, all of it', 'yes'],
+  ['^ok', 'not ok', 'no'],
+  ['up$', 'down\nup', 'yes'],
+  ['"status":"ok"', '{"status":"ok"}', 'yes'],
+])('plain text %s in %j: %s', async (pattern, body, verdict) => {
+  expect(await judge({ pattern, body })).toBe(verdict);
 });
 
 it('a pattern is not blamed for a machine that had no time for it', () => {

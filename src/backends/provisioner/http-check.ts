@@ -1,15 +1,12 @@
 /** One health check request, judged. */
-import { createContext, Script } from 'node:vm';
 import type { HealthCheck } from '../../domain/apps/app.ts';
 import type { Probe, ProbeResult } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import { request } from '../../lib/node-http.ts';
+import type { Verdict } from './pattern-match.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
-const MATCH_LIMIT_MS = 100;
-/** Of the processor: on a busy machine the limit may pass while nothing runs. */
-const HOPELESS_CPU_MS = 20;
 
 /**
  * `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one; `unjudged`: the
@@ -34,11 +31,16 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (status !== null && answer.status !== status) {
     return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
   }
-  const match = check.match === undefined ? 'yes' : matchOf(check.match, answer.body);
+  const match = check.match === undefined ? 'yes' : await matchOf(check.match, answer.body);
   if (match === 'hopeless') return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
   if (match === 'unjudged') return { kind: 'unjudged', detail: 'the server was too busy to look at its answer' };
   if (match === 'yes') return { kind: 'ok' };
   return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
+}
+
+async function matchOf(pattern: string, body: string): Promise<Verdict> {
+  const { judge } = await import('./pattern-judge.ts');
+  return judge({ pattern, body });
 }
 
 /** Of a unit that serves. */
@@ -99,22 +101,4 @@ async function ask(address: Address, check: HealthCheck, signal: AbortSignal): P
     });
     outgoing.end();
   });
-}
-
-/** The pattern is a user's, a bad one can take for ever, and nothing else runs meanwhile. `cpu`: as process.cpuUsage. */
-export function matchOf(
-  pattern: string,
-  body: string,
-  cpu: (before?: NodeJS.CpuUsage) => NodeJS.CpuUsage = (before) => process.cpuUsage(before),
-): 'yes' | 'no' | 'unjudged' | 'hopeless' {
-  const context = createContext({ pattern, body });
-  const before = cpu();
-  try {
-    const script = new Script("new RegExp(pattern, 's').test(body)");
-    return script.runInContext(context, { timeout: MATCH_LIMIT_MS }) === true ? 'yes' : 'no';
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'no';
-    const { user, system } = cpu(before);
-    return (user + system) / 1_000 < HOPELESS_CPU_MS ? 'unjudged' : 'hopeless';
-  }
 }

@@ -1,0 +1,73 @@
+/**
+ * Judges the patterns of health checks in a thread: each look at a unit may take one a tenth of a second, and everybody's requests and deploys
+ * wait for what this thread does. There while it is asked, and a while longer.
+ */
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Turns } from '../../lib/turns.ts';
+import type { Verdict } from './pattern-match.ts';
+import type { PatternAnswer, PatternQuestion } from './pattern-thread.ts';
+
+const IDLE_MS = 60_000;
+/** The thread gives up sooner by itself, unless it gets no time at all. */
+const ANSWER_MS = 10_000;
+const LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
+/** A pattern that has taken longer rests for so many times as long: there is one thread for all. */
+const SLOW_MS = 10;
+const REST = 20;
+/** Text, from the beginning or up to the end: it is found as quickly as it is read. */
+const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]{1,64}\$?$/;
+
+const turns = new Turns(1);
+/** By pattern, until when. */
+const resting = new Map<string, number>();
+let worker: Worker | null = null;
+let idle: NodeJS.Timeout | null = null;
+
+export async function judge(question: PatternQuestion): Promise<Verdict> {
+  const { pattern, body } = question;
+  if (PLAIN.test(pattern)) return new RegExp(pattern, 's').test(body) ? 'yes' : 'no';
+  return turns.run(async () => {
+    const now = performance.now();
+    for (const [slow, until] of resting) if (until <= now) resting.delete(slow);
+    if (resting.has(pattern)) return 'unjudged';
+    const { verdict, cpuMs } = await asked(question);
+    if (cpuMs > SLOW_MS) resting.set(pattern, performance.now() + cpuMs * REST);
+    return verdict;
+  });
+}
+
+async function asked(question: PatternQuestion): Promise<PatternAnswer> {
+  if (idle !== null) clearTimeout(idle);
+  const thread = (worker ??= begun());
+  const answer = await new Promise<PatternAnswer | null>((resolve) => {
+    const done = (given: PatternAnswer | null): void => {
+      clearTimeout(late);
+      thread.off('message', done).off('exit', gone).unref();
+      resolve(given);
+    };
+    const gone = (): void => done(null);
+    const late = setTimeout(gone, ANSWER_MS);
+    thread.on('message', done).on('exit', gone).ref();
+    thread.postMessage(question);
+  });
+  if (answer === null) await end(thread);
+  idle = setTimeout(() => void end(thread), IDLE_MS).unref();
+  return answer ?? { verdict: 'unjudged', cpuMs: 0 };
+}
+
+function begun(): Worker {
+  const program = new URL(`./pattern-thread${extname(import.meta.url)}`, import.meta.url);
+  const thread = new Worker(program, { resourceLimits: LIMITS });
+  // It ends by an error, too.
+  thread.on('error', () => undefined);
+  thread.once('exit', () => {
+    if (worker === thread) worker = null;
+  });
+  return thread;
+}
+
+async function end(thread: Worker): Promise<void> {
+  if (worker === thread) worker = null;
+  await thread.terminate();
+}
