@@ -139,6 +139,7 @@ export function accountsContract(getTarget: () => Target): void {
       expect(verdict(await remove(user.token, ann.email))).toEqual([403, 'access.denied']);
       expect(verdict(await remove(user.token, 'nobody@example.com'))).toEqual([403, 'access.denied']);
       expect(verdict(await remove(admin, 'nobody@example.com'))).toEqual([404, 'user.not_found']);
+      for (const nobody of ['', ' ']) expect(verdict(await remove(user.token, nobody))).toEqual([400, 'input.invalid']);
       expect((await remove(admin, user.email)).status).toBe(200);
       expect(await isIn(user.token)).toBe(false);
       const own = await somebody(target, admin);

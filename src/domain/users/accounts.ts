@@ -13,7 +13,7 @@ export interface Accounts {
   /** Everybody for an admin, otherwise only the caller; sorted by e-mail. */
   list(caller: Caller): Promise<{ email: string; isAdmin: boolean; teams: string[] }[]>;
   /**
-   * The caller, or for admins whom they name. Errors: user.not_found, user.last_admin, user.owns_apps (details.apps),
+   * The caller, or for admins whom they name. Errors: input.invalid for an empty name, user.not_found, user.last_admin, user.owns_apps (details.apps),
    * user.last_member (details.teams).
    */
   remove(caller: Caller, email: string | undefined): Promise<void>;
@@ -56,8 +56,13 @@ export function createAccounts(deps: { store: AccountStore; act: Act; callers: C
     },
 
     async remove(caller, wanted) {
+      if (wanted?.trim() === '') {
+        throw new PlatformError('input.invalid', 'The e-mail of the user to remove is empty.', {
+          hint: 'Name somebody, or leave the parameter out to remove yourself.',
+        });
+      }
       const own = caller.kind === 'user' ? caller.email : '';
-      const email = wanted === undefined || wanted === '' ? own : normalEmail(wanted);
+      const email = wanted === undefined ? own : normalEmail(wanted);
       await act(caller, 'user.remove', { email }, { target: `user:${email}` }, async () => {
         await store.transact(async (tx) => {
           await refuseIfNeeded(tx, email);
