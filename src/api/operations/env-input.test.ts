@@ -47,6 +47,8 @@ describe('setting variables', () => {
     ],
     ['a form without a label', 'Envs.0.Name=A&Envs.0.Value=1&Private=true', '', {}, ['A=1 (private)']],
     ['a plain form', 'A=1&B=2&noRestart=true', FORM, {}, ['A=1', 'B=2', 'no restart']],
+    ['text whose first name is that of an option', 'PRIVATE=yes ENV=a', '', {}, ['PRIVATE=yes', 'ENV=a']],
+    ['text with a variable ENV', 'ENV=production MSG=hello', 'text/plain', {}, ['ENV=production', 'MSG=hello']],
     ['text', 'A=1 B=two  words \t C=x&y+z ', '', {}, ['A=1', 'B=two  words', 'C=x&y+z']],
   ])('reads %s', (_what, text, mediaType, query, expected) => {
     expect(shown(text, mediaType, query)).toEqual(expected);

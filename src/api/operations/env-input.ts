@@ -154,9 +154,11 @@ function option(name: string, query: Query, beside: Pairs): boolean {
   return readFlag(name, given?.[1]);
 }
 
-/** True for a form whose fields are those of later clients; the text of the oldest ones looks like another. */
+/** True for a form whose fields are those of later clients; the text of the oldest ones looks like another, but for its white space. */
 function isEnvForm(body: RawBody): boolean {
-  return !isJson(body) && (body.mediaType === FORM || /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text));
+  if (isJson(body)) return false;
+  if (body.mediaType === FORM) return true;
+  return /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text) && !/\s/.test(body.text.trim());
 }
 
 function asList(value: unknown): unknown[] {
