@@ -1,11 +1,13 @@
 import type { AuthorityIdentity } from './authority-identity.ts';
-import type { CertificateRecord } from './certificate.ts';
+import type { CertificateRecord, KeylessCertificate } from './certificate.ts';
 
 /** What must be remembered about certificates. Readers answer null for what is missing. */
 export interface CertificateReader {
   certificate(id: string): Promise<CertificateRecord | null>;
-  /** Sorted by their names. */
+  /** Sorted by their names. Opens every key, which takes long where there are thousands. */
   certificates(): Promise<CertificateRecord[]>;
+  /** Sorted by their names. */
+  certificatesWithoutKeys(): Promise<KeylessCertificate[]>;
   identity(authority: string): Promise<AuthorityIdentity | null>;
 }
 

@@ -44,6 +44,9 @@ export interface CertificateRecord {
   readonly createdAt: string;
 }
 
+/** As most look at it; keys are opened for whoever presents them. */
+export type KeylessCertificate = Omit<CertificateRecord, 'key' | 'pendingKey'>;
+
 export function newRecord(id: string, names: readonly string[], app: string, now: Date): CertificateRecord {
   const at = now.toISOString();
   return {
@@ -70,7 +73,7 @@ export function newRecord(id: string, names: readonly string[], app: string, now
 }
 
 /** Whether it can be presented at this time. */
-export function isGood({ chain, notAfter }: CertificateRecord, now: Date): boolean {
+export function isGood({ chain, notAfter }: Pick<CertificateRecord, 'chain' | 'notAfter'>, now: Date): boolean {
   return chain !== '' && Date.parse(notAfter) > now.getTime();
 }
 

@@ -11,7 +11,7 @@ import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { type CertificateAuthority, IssueFailure, type PersistRecord } from './authority.ts';
-import { type CertificateRecord, coversAny, isGood, newRecord } from './certificate.ts';
+import { type CertificateRecord, coversAny, isGood, type KeylessCertificate, newRecord } from './certificate.ts';
 import { type Cause, nextStep } from './cause.ts';
 import type { Issuance } from './issuance.ts';
 import type { NameLooks } from './name-looks.ts';
@@ -21,8 +21,7 @@ import type { CertificateUpkeep } from './upkeep.ts';
 import { hostsOf, shownNames } from './wanted.ts';
 
 export interface CertificateView {
-  /** Without its keys. */
-  readonly record: Omit<CertificateRecord, 'key' | 'pendingKey'>;
+  readonly record: KeylessCertificate;
   /** Whether clients are shown it now. */
   readonly isPresented: boolean;
   /** '' when there is nothing to do. */
@@ -90,20 +89,19 @@ const LOOK_MS = 30_000;
 export function createCertificates(deps: CertificatesDeps): Certificates {
   const { store, act, authorities, issuance, upkeep, looks, presenter, domain, wildcard, publicAddress, now } = deps;
 
-  const viewOf = (record: CertificateRecord): CertificateView => {
-    const { key: _key, pendingKey: _pending, ...shown } = record;
+  const viewOf = (record: KeylessCertificate): CertificateView => {
     const isPresented = record.state !== 'unused' && isGood(record, now());
     const [name = ''] = record.names;
     const step =
       record.cause === null ? '' : nextStep(record.cause, { name, address: publicAddress(), app: record.app });
-    return { record: shown, isPresented, nextStep: step };
+    return { record, isPresented, nextStep: step };
   };
 
   /** By the id or a host name. What a tenant has uploaded may claim names of others: those count last. */
-  async function certificatesAs(wanted: string, isMeant: (record: CertificateRecord) => boolean = () => true) {
-    const [all, apps] = await Promise.all([store.certificates(), store.apps()]);
+  async function certificatesAs(wanted: string, isMeant: (record: KeylessCertificate) => boolean = () => true) {
+    const [all, apps] = await Promise.all([store.certificatesWithoutKeys(), store.apps()]);
     const records = all.filter(isMeant);
-    const shown = (one: CertificateRecord): readonly string[] => shownNames(one, apps, domain);
+    const shown = (one: KeylessCertificate): readonly string[] => shownNames(one, apps, domain);
     return {
       named:
         records.find(({ id }) => id === wanted) ??
@@ -113,7 +111,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     };
   }
 
-  async function find(name: string): Promise<{ record: CertificateRecord; app: App | null }> {
+  async function find(name: string): Promise<{ record: KeylessCertificate; app: App | null }> {
     const wanted = name.trim().toLowerCase();
     const records = await certificatesAs(wanted);
     const record = records.named ?? records.covering ?? records.claiming;
@@ -130,9 +128,9 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
   return {
     async list(caller) {
       demand(caller, 'cert.list');
-      const [records, apps] = await Promise.all([store.certificates(), store.apps()]);
+      const [records, apps] = await Promise.all([store.certificatesWithoutKeys(), store.apps()]);
       const byName = new Map(apps.map((app) => [app.name, app]));
-      const mayRead = ({ app }: CertificateRecord): boolean =>
+      const mayRead = ({ app }: KeylessCertificate): boolean =>
         may(caller, 'cert.info', subjectOf(byName.get(app) ?? null));
       return records.filter(mayRead).map(viewOf);
     },
@@ -169,7 +167,8 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
           if (current !== null) await tx.putCertificate({ ...current, nextAttemptAt: now().toISOString() });
         });
         await atMost(RENEW_MS, upkeep.attempt(record.id));
-        return viewOf((await store.certificate(record.id)) ?? record);
+        const current = await store.certificate(record.id);
+        return viewOf(current === null ? record : withoutKeys(current));
       });
     },
 
@@ -192,7 +191,9 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       const record = await act(caller, 'cert.add', subjectOf(app), { target, detail: facts.names.join(' ') }, () =>
         store.transact(async (tx) => {
           const names = [...facts.names].sort();
-          const uploaded = (await tx.certificates()).filter((one) => one.source === 'upload' && one.app === appName);
+          const uploaded = (await tx.certificatesWithoutKeys()).filter(
+            (one) => one.source === 'upload' && one.app === appName,
+          );
           const same = uploaded.find((one) => one.names.join() === names.join());
           if (app !== null && same === undefined)
             demandPlace(uploaded.length, MOST.certificatesOfApp, {
@@ -212,7 +213,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       );
       await presenter.publish();
       upkeep.wake();
-      return { view: viewOf(record), notes: upload.notes };
+      return { view: viewOf(withoutKeys(record)), notes: upload.notes };
     },
 
     async remove(caller, name) {
@@ -268,6 +269,10 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       throw error;
     }
   }
+}
+
+function withoutKeys({ key: _key, pendingKey: _pending, ...shown }: CertificateRecord): KeylessCertificate {
+  return shown;
 }
 
 async function inWords<T>(asking: Promise<T>): Promise<T> {

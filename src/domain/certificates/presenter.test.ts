@@ -78,6 +78,29 @@ it('an authority finds the answer to a challenge at either, as soon as it may lo
   expect(two?.set().httpChallenges).toEqual([]);
 });
 
+it('hands a challenge over without reading the certificates anew', async () => {
+  let reads = 0;
+  const counted: Store = {
+    ...store,
+    certificates: () => (reads++, store.certificates()),
+    certificatesWithoutKeys: () => (reads++, store.certificatesWithoutKeys()),
+  };
+  let set: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };
+  const router = {
+    applyCertificates: async (next: CertificateSet) => void (set = next),
+    certificates: async () => ({ version: set.version, ids: [], unusable: [] }),
+  };
+  const presenter = new Presenter({ store: counted, router, domain: 'apps.test', now: () => NOW, logger: SILENT });
+  await presenter.publish();
+  const [{ certificates }, before] = [set, reads];
+  const withdraw = await presenter.present({ kind: 'http-01', name: 'shop.test', token: 't', answer: 'a' });
+  expect(set.httpChallenges).toHaveLength(1);
+  expect(set.certificates).toBe(certificates);
+  await withdraw();
+  expect(set.httpChallenges).toEqual([]);
+  expect(reads).toBe(before);
+});
+
 it('leaves out the largest that tenants have uploaded, where all are more than a router takes', async () => {
   const [one] = await controls();
   await populate(store);

@@ -5,8 +5,8 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { AlpnChallenge, Certificate, CertificateSet, HttpChallenge, Router } from '../routes/router.ts';
 import type { Store } from '../store.ts';
 import type { Challenge } from './authority.ts';
-import { type CertificateRecord, coversAny, isGood } from './certificate.ts';
-import { shownNames } from './wanted.ts';
+import { coversAny } from './certificate.ts';
+import { PresentableCertificates } from './presentable.ts';
 
 const VERSION = 'certificates.version';
 
@@ -30,24 +30,31 @@ interface ChallengeChange {
 
 /** For other controls to answer a challenge, too; who does not is logged. */
 const PEERS_MS = 10_000;
-/** Characters of certificates and keys that tenants have uploaded: a router takes a set as a whole, up to twice as much, and each of its processes keeps it. */
-const MOST_OF_TENANTS = 32 * 1024 * 1024;
 
 export class Presenter {
   readonly #deps: PresenterDeps;
   readonly #http = new Map<string, HttpChallenge>();
   readonly #alpn = new Map<string, AlpnChallenge>();
-  #applied = '';
-  #presented: (readonly string[])[] = [];
+  readonly #presentable: PresentableCertificates;
+  /** As it was read last; the store may have others where `isStale`. */
+  #certificates: readonly Certificate[] = [];
+  #isStale = true;
+  #applied: { readonly certificates: readonly Certificate[]; readonly challenges: string } | null = null;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
   constructor(deps: PresenterDeps) {
     this.#deps = deps;
+    this.#presentable = new PresentableCertificates(deps);
   }
 
   /** Resolves when the router presents what the store had after this call. Calls that arrive meanwhile share the next one. */
   publish(): Promise<void> {
+    this.#isStale = true;
+    return this.#handOver();
+  }
+
+  #handOver(): Promise<void> {
     if (this.#running === null) {
       this.#running = this.#apply().finally(() => {
         this.#running = null;
@@ -58,7 +65,7 @@ export class Presenter {
       .catch(() => undefined)
       .then(() => {
         this.#next = null;
-        return this.publish();
+        return this.#handOver();
       });
     return this.#next;
   }
@@ -71,14 +78,14 @@ export class Presenter {
     news.on('certificates', () => void publish());
     peers?.on('challenges', async (subjects) => {
       for (const subject of subjects) this.#take(JSON.parse(subject) as ChallengeChange);
-      await this.publish();
+      await this.#handOver();
     });
     void publish();
   }
 
   /** Whether the router has been given a certificate for this host name. */
   presents(host: string): boolean {
-    return this.#presented.some((names) => coversAny({ names }, host));
+    return this.#applied?.certificates.some((one) => coversAny(one, host)) ?? false;
   }
 
   /** Resolves when authorities find the answer; what it resolves to takes it away. */
@@ -94,10 +101,10 @@ export class Presenter {
       this.#deps.peers?.all('challenges', [JSON.stringify(change)], PEERS_MS);
     const withdraw = async (): Promise<void> => {
       this.#take({ key });
-      await Promise.all([this.publish(), sendToPeers({ key })]);
+      await Promise.all([this.#handOver(), sendToPeers({ key })]);
     };
     try {
-      await Promise.all([this.publish(), sendToPeers(opened)]);
+      await Promise.all([this.#handOver(), sendToPeers(opened)]);
     } catch (error) {
       await withdraw().catch(() => undefined);
       throw error;
@@ -113,37 +120,27 @@ export class Presenter {
   }
 
   async #apply(): Promise<void> {
-    const content = {
-      certificates: await this.#certificates(),
-      httpChallenges: [...this.#http.values()],
-      alpnChallenges: [...this.#alpn.values()],
-    };
-    const text = JSON.stringify(content);
-    if (text === this.#applied) return;
+    if (this.#isStale) await this.#read();
+    const certificates = this.#certificates;
+    const open = { httpChallenges: [...this.#http.values()], alpnChallenges: [...this.#alpn.values()] };
+    const challenges = JSON.stringify(open);
+    const areNew = certificates !== this.#applied?.certificates;
+    if (!areNew && challenges === this.#applied?.challenges) return;
     const version = await this.#nextVersion();
-    await this.#deps.router.applyCertificates({ version, ...content });
-    this.#applied = text;
-    this.#presented = content.certificates.map(({ names }) => names);
-    this.#deps.news?.publish('certificates', '');
+    await this.#deps.router.applyCertificates({ version, certificates, ...open });
+    this.#applied = { certificates, challenges };
+    // Of challenges other controls are told one by one.
+    if (areNew) this.#deps.news?.publish('certificates', '');
   }
 
-  async #certificates(): Promise<Certificate[]> {
-    const { store, domain, now, logger } = this.#deps;
-    const [records, apps] = await Promise.all([store.certificates(), store.apps()]);
-    const good = records.filter((record) => record.state !== 'unused' && isGood(record, now()));
-    const shown = good.sort(byPrecedence).flatMap((record) => {
-      const names = shownNames(record, apps, domain);
-      return names.length === 0 ? [] : [{ record, names }];
-    });
-    const left = new Set(beyondRoom(shown.map(({ record }) => record)));
-    for (const { id, app, names } of left)
-      logger.error(
-        { certificate: id, app, names: names.slice(0, 5) },
-        'no room for this certificate; it is not presented',
-      );
-    return shown
-      .filter(({ record }) => !left.has(record))
-      .map(({ record: { id, chain, key }, names }) => ({ id, names, chain, key }));
+  async #read(): Promise<void> {
+    this.#isStale = false;
+    try {
+      this.#certificates = await this.#presentable.read();
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    }
   }
 
   /** Greater than every one before, whatever the router has seen. */
@@ -156,24 +153,4 @@ export class Presenter {
       return version;
     });
   }
-}
-
-/** The largest of those that tenants have uploaded, where these are more than a set has room for. */
-function beyondRoom(records: readonly CertificateRecord[]): CertificateRecord[] {
-  const sizeOf = ({ chain, key }: CertificateRecord): number => chain.length + key.length;
-  const tenants = records.filter(({ source, app }) => source === 'upload' && app !== '');
-  let excess = tenants.reduce((sum, one) => sum + sizeOf(one), -MOST_OF_TENANTS);
-  const left: CertificateRecord[] = [];
-  for (const one of tenants.sort((a, b) => sizeOf(b) - sizeOf(a))) {
-    if (excess <= 0) break;
-    left.push(one);
-    excess -= sizeOf(one);
-  }
-  return left;
-}
-
-/** Uploaded ones before others; of those the one that is good for longest. */
-function byPrecedence(a: CertificateRecord, b: CertificateRecord): number {
-  const rank = ({ source }: CertificateRecord): number => (source === 'upload' ? 0 : 1);
-  return rank(a) - rank(b) || (a.notAfter < b.notAfter ? 1 : -1);
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { randomHex } from '../../lib/ids.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { type CertificateAuthority, IssueFailure, type RenewalWindow } from './authority.ts';
-import { type CertificateRecord, isGood, newRecord } from './certificate.ts';
+import { type CertificateRecord, isGood, type KeylessCertificate, newRecord } from './certificate.ts';
 import type { Issuance } from './issuance.ts';
 import type { Presenter } from './presenter.ts';
 import { type Chance, isDue, renewalByLife, renewalByWindow } from './schedule.ts';
@@ -68,7 +68,7 @@ export class CertificateUpkeep {
       await this.#reconcile();
       await presenter.publish();
       const now = this.#deps.now();
-      const due = (await store.certificates()).filter((record) => isDue(record, now));
+      const due = (await store.certificatesWithoutKeys()).filter((record) => isDue(record, now));
       await this.#each(inTurns(due), ({ id }) => this.attempt(id));
       await this.#askForWindows();
     } catch (error) {
@@ -103,7 +103,7 @@ export class CertificateUpkeep {
     const { store, authorities, domain, ownNames, wildcard, now } = this.#deps;
     if (authorities.length === 0) return;
     await store.transact(async (tx) => {
-      const [apps, records] = await Promise.all([tx.apps(), tx.certificates()]);
+      const [apps, records] = await Promise.all([tx.apps(), tx.certificatesWithoutKeys()]);
       const uploads = records.filter((record) => record.source === 'upload' && isGood(record, now()));
       const wanted = new Map(
         wantedCertificates({ apps, domain, ownNames, wildcard, uploads }).map((one) => [keyOf(one.names), one]),
@@ -119,26 +119,30 @@ export class CertificateUpkeep {
 
   async #reconcileOne(
     tx: StoreWriter,
-    record: CertificateRecord,
+    record: KeylessCertificate,
     wanted: WantedCertificate | undefined,
   ): Promise<void> {
     const { now, chance } = this.#deps;
     const at = now();
+    const change = async (more: Partial<CertificateRecord>): Promise<void> => {
+      const whole = await tx.certificate(record.id);
+      if (whole !== null) await tx.putCertificate({ ...whole, ...more });
+    };
     if (wanted === undefined) {
       // A name that comes back finds its certificate, and costs no new one.
       if (!isGood(record, at)) await tx.deleteCertificate(record.id);
-      else if (record.state !== 'unused') await tx.putCertificate({ ...record, state: 'unused', nextAttemptAt: null });
+      else if (record.state !== 'unused') await change({ state: 'unused', nextAttemptAt: null });
       return;
     }
     if (record.state === 'unused') {
       const renewal = renewalByLife(record, chance).toISOString();
-      await tx.putCertificate({ ...record, state: 'issued', app: wanted.app, nextAttemptAt: renewal });
-    } else if (record.app !== wanted.app) await tx.putCertificate({ ...record, app: wanted.app });
+      await change({ state: 'issued', app: wanted.app, nextAttemptAt: renewal });
+    } else if (record.app !== wanted.app) await change({ app: wanted.app });
   }
 
   async #askForWindows(): Promise<void> {
     const now = this.#deps.now().toISOString();
-    const due = (await this.#deps.store.certificates()).filter(
+    const due = (await this.#deps.store.certificatesWithoutKeys()).filter(
       ({ state, askAgainAt }) => state === 'issued' && askAgainAt !== null && askAgainAt <= now,
     );
     // What is away for one is so for the others: they are asked about in the next round.
@@ -148,7 +152,7 @@ export class CertificateUpkeep {
     });
   }
 
-  async #askForWindow(record: CertificateRecord, away: Set<string>): Promise<void> {
+  async #askForWindow(record: KeylessCertificate, away: Set<string>): Promise<void> {
     const { store, authorities, now, chance, logger } = this.#deps;
     const authority = authorities.find(({ name }) => name === record.authority);
     const ask = async (signal: AbortSignal): Promise<RenewalWindow | null> =>
@@ -171,7 +175,7 @@ export class CertificateUpkeep {
 }
 
 /** Apps in turns, and of each app first what has failed least: nobody waits for the many names of somebody else. */
-function inTurns(due: readonly CertificateRecord[]): CertificateRecord[] {
+function inTurns(due: readonly KeylessCertificate[]): KeylessCertificate[] {
   const byApp = [...Map.groupBy(due, ({ app }) => app).values()];
   const turns = byApp.flatMap((own) =>
     own.sort((a, b) => a.failures - b.failures).map((record, turn) => ({ record, turn })),

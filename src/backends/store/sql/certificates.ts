@@ -4,12 +4,33 @@ import {
   CERTIFICATE_STATES,
   type CertificateRecord,
   type CertificateState,
+  type KeylessCertificate,
 } from '../../../domain/certificates/certificate.ts';
 import { CAUSES, type Cause } from '../../../domain/certificates/cause.ts';
 import type { CertificatesTable, Scope } from './schema.ts';
 
+const KEYLESS = [
+  'id',
+  'names_json',
+  'source',
+  'app',
+  'state',
+  'cause',
+  'problem',
+  'failures',
+  'next_attempt_at',
+  'chain',
+  'issuer',
+  'not_before',
+  'not_after',
+  'ask_again_at',
+  'authority',
+  'order_url',
+  'created_at',
+] as const;
+
 export function certificateReader({ db, sealer }: Scope): CertificateReader {
-  const fromRow = (row: CertificatesTable): CertificateRecord => ({
+  const keyless = (row: Omit<CertificatesTable, 'sealed_key' | 'sealed_pending_key'>): KeylessCertificate => ({
     id: row.id,
     names: JSON.parse(row.names_json) as string[],
     source: row.source === 'upload' ? 'upload' : 'authority',
@@ -20,15 +41,18 @@ export function certificateReader({ db, sealer }: Scope): CertificateReader {
     failures: row.failures,
     nextAttemptAt: row.next_attempt_at,
     chain: row.chain,
-    key: opened(row.sealed_key, 'key', row.id),
     issuer: row.issuer,
     notBefore: row.not_before,
     notAfter: row.not_after,
     askAgainAt: row.ask_again_at,
     authority: row.authority,
     orderUrl: row.order_url,
-    pendingKey: opened(row.sealed_pending_key, 'pending', row.id),
     createdAt: row.created_at,
+  });
+  const fromRow = (row: CertificatesTable): CertificateRecord => ({
+    ...keyless(row),
+    key: opened(row.sealed_key, 'key', row.id),
+    pendingKey: opened(row.sealed_pending_key, 'pending', row.id),
   });
   const opened = (sealed: string, what: string, id: string): string =>
     sealed === '' ? '' : sealer.open(sealed, contextOf(what, id));
@@ -40,6 +64,10 @@ export function certificateReader({ db, sealer }: Scope): CertificateReader {
     async certificates() {
       const rows = await db.selectFrom('certificates').selectAll().orderBy('names_json').orderBy('id').execute();
       return rows.map(fromRow);
+    },
+    async certificatesWithoutKeys() {
+      const rows = await db.selectFrom('certificates').select(KEYLESS).orderBy('names_json').orderBy('id').execute();
+      return rows.map(keyless);
     },
     async identity(authority) {
       const found = db.selectFrom('authority_identities').selectAll().where('authority', '=', authority);

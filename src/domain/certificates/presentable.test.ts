@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { app } from '../../backends/store/testing/records.ts';
+import { SILENT } from '../../lib/logger.ts';
+import { type CertificateRecord, newRecord } from './certificate.ts';
+import { PresentableCertificates } from './presentable.ts';
+
+const NOW = new Date('2026-01-01T00:00:00Z');
+const ISSUED = { key: 'key', notAfter: '2027-01-01T00:00:00.000Z', state: 'issued' } as const;
+
+function issued(id: string, more: Partial<CertificateRecord> = {}): CertificateRecord {
+  return { ...newRecord(id, [`${id}.example.com`], '', NOW), ...ISSUED, chain: `chain of ${id}`, ...more };
+}
+
+/** `opened`: whose key was asked for. */
+function world(...records: readonly CertificateRecord[]) {
+  const kept = new Map(records.map((one) => [one.id, one]));
+  const opened: string[] = [];
+  const reported: unknown[] = [];
+  const open = (record: CertificateRecord): CertificateRecord => {
+    opened.push(record.id);
+    return record;
+  };
+  const store = {
+    apps: async () => [app('shop')],
+    certificates: async () => [...kept.values()].map(open),
+    certificate: async (id: string) => {
+      const found = kept.get(id);
+      return found === undefined ? null : open(found);
+    },
+    certificatesWithoutKeys: async () => [...kept.values()].map(({ key: _key, pendingKey: _pending, ...rest }) => rest),
+  };
+  const logger = { ...SILENT, error: (fields: object) => void reported.push(fields) };
+  const common = { store, domain: 'apps.test', now: () => NOW, logger };
+  return { kept, opened, reported, common };
+}
+
+it('opens a key once, and again only when the certificate is another one', async () => {
+  const { kept, opened, common } = world(issued('a'), issued('b'));
+  const presentable = new PresentableCertificates(common);
+  const first = await presentable.read();
+  expect(first.map(({ id, key }) => [id, key])).toEqual([
+    ['a', 'key'],
+    ['b', 'key'],
+  ]);
+  kept.set('a', issued('a', { state: 'ordering', problem: 'away', failures: 1 }));
+  expect(await presentable.read()).toBe(first);
+  expect(opened).toEqual(['a', 'b']);
+  kept.set('a', issued('a', { chain: 'the next chain', key: 'the next key' }));
+  const next = await presentable.read();
+  expect(next.map(({ key }) => key)).toEqual(['the next key', 'key']);
+  expect(next[1]).toBe(first[1]);
+  expect(opened).toEqual(['a', 'b', 'a']);
+  kept.delete('b');
+  expect((await presentable.read()).map(({ id }) => id)).toEqual(['a']);
+});
+
+it('presents what came first where all are more than an edge takes at once, and says so once', async () => {
+  const at = (day: number): string => new Date(NOW.getTime() + day * 86_400_000).toISOString();
+  const { kept, reported, common } = world(
+    issued('new', { createdAt: at(3) }),
+    issued('old', { createdAt: at(1) }),
+    issued('next', { createdAt: at(2) }),
+  );
+  const size = JSON.stringify({ id: 'old', names: ['old.example.com'], chain: 'chain of old', key: 'key' }).length;
+  const presentable = new PresentableCertificates({ ...common, room: { tenants: 0, all: 2 * size + 10 } });
+  const ids = async (): Promise<string[]> => (await presentable.read()).map(({ id }) => id).sort();
+  expect(await ids()).toEqual(['next', 'old']);
+  expect(await ids()).toEqual(['next', 'old']);
+  expect(reported).toMatchObject([{ certificates: 1, first: [{ id: 'new' }] }]);
+  kept.delete('next');
+  expect(await ids()).toEqual(['new', 'old']);
+});
