@@ -142,7 +142,9 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       const [gate, bin, path] = [join(world.home, 'gate'), join(world.home, 'bin'), process.env['PATH'] ?? ''];
       try {
         mkdirSync(bin);
-        const rm = `#!/bin/sh\nwhile [ ! -e ${gate} ]; do sleep 0.05; done\nPATH=${path} exec rm "$@"\n`;
+        // Waits with what is removed in the background, and with nothing else.
+        const wait = `case "$*" in *.removed-*) while [ ! -e ${gate} ]; do sleep 0.05; done;; esac`;
+        const rm = `#!/bin/sh\n${wait}\nPATH=${path} exec rm "$@"\n`;
         writeFileSync(join(bin, 'rm'), rm, { mode: 0o755 });
         process.env['PATH'] = `${bin}:${path}`;
         const left = join(world.units, '.run', 'run-1', 'home', 'deep');
