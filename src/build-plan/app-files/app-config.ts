@@ -10,6 +10,8 @@ import { YamlNode } from '../yaml-node.ts';
 
 /** In the order they are looked for; the first one there is read. */
 export const CONFIG_FILES = ['tancho.yaml', 'tancho.yml', 'tsuru.yaml', 'tsuru.yml', 'app.yaml', 'app.yml'] as const;
+/** Manifests of Kubernetes, and settings of other programs, have such names, too. */
+const OF_ANYBODY: readonly string[] = ['app.yaml', 'app.yml'];
 
 const KEYS = ['hooks', 'healthcheck', 'processes', 'volumes', 'bindings', 'maintenance_page'];
 
@@ -60,6 +62,12 @@ export interface ConfigContext {
   readonly options: readonly PlatformOption[];
   /** Called with a message for each key that is skipped: files with a foreign name may hold keys meant for other programs. */
   readonly note: (text: string) => void;
+}
+
+/** With a name that anybody may use, it says nothing under a key that is known here. Of text that may be no YAML at all. */
+export function isForeign(file: string, text: string, { section }: ConfigContext): boolean {
+  const keys = [...KEYS, ...(section === null ? [] : [section])].join('|');
+  return OF_ANYBODY.includes(file) && !new RegExp(`(?:^|[{,]\\s*)["']?(?:${keys})["']?\\s*:`, 'm').test(text);
 }
 
 /** Throws YamlMistake. */

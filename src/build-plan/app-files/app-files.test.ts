@@ -65,3 +65,28 @@ it('takes quantities from app.json, and says what of it is not done', async () =
   expect((await read({ 'app.json': '{"expo": {"name": "x"}}' }, notes)).settings).toEqual({});
   expect(notes).toHaveLength(3);
 });
+
+it('leaves to other programs what they call so, where nothing of it is known here, and says so', async () => {
+  const manifests = 'apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\nspec:\n  volumes: []\n';
+  for (const [file, text] of [
+    ['app.yaml', manifests],
+    ['app.yaml', '{{- if .Values.healthcheck }}\nkind: Service\n'],
+    ['app.yml', '- name: shop\n'],
+    ['app.yaml', `kind: Service\n${'# none of ours\n'.repeat(3_000)}`],
+    ['app.json', `{ // of Expo\n${'"a": 1,\n'.repeat(9_000)}`],
+  ] as const) {
+    const notes: string[] = [];
+    expect(await read({ [file]: text, Procfile: 'web: serve' }, notes)).toMatchObject({ processes: { web: 'serve' } });
+    expect(notes).toEqual([expect.stringContaining(`${file} is left to other programs`) as string]);
+  }
+  const commented = '{ // of Expo\n "expo": {}, "formation": { "web": { "quantity": 2 } }, }';
+  expect((await read({ 'app.json': commented })).settings).toEqual({ web: { count: 2 } });
+  for (const [file, text] of [
+    ['app.yaml', 'processes: [web'],
+    ['app.yml', '{ "hooks": { build: make } }'],
+    ['tancho.yaml', manifests],
+    ['tsuru.yaml', '- name: shop\n'],
+  ] as const) {
+    await expect(read({ [file]: text })).rejects.toMatchObject({ code: 'invalid_config' });
+  }
+});

@@ -2,7 +2,7 @@
 import { ROUTED_PROCESS } from '../../domain/units/unit.ts';
 import type { ProcessSettings } from '../../domain/deploys/builder.ts';
 import { Failure } from '../../domain/failure.ts';
-import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
+import { CONFIG_FILES, isForeign, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { readAppJson } from './app-json.ts';
 import { type OtherPlatforms, readOtherPlatforms } from './other-platforms.ts';
@@ -38,10 +38,10 @@ export async function readAppFiles(
   context: ConfigContext,
   pages: SourceFiles = files,
 ): Promise<AppFiles> {
-  const text = await files.text('Procfile');
+  const text = await files.text('Procfile', 'mark');
   const procfile = text === null ? {} : parseProcfile(text);
   const { file, config } = await readConfig(files, context);
-  const appJson = readAppJson(await files.json('app.json'));
+  const appJson = readAppJson(await appJsonOf(files, context));
   for (const text of appJson.notes) context.note(text);
   const written = writtenBy(config.processes ?? {});
   const hasProcfile = Object.keys(procfile).length > 0;
@@ -75,6 +75,18 @@ export async function readAppFiles(
     variables: appJson.variables,
     release: releaseOf(command, config, others),
   };
+}
+
+/** Expo has a file of this name, too, and reads more than JSON. */
+async function appJsonOf(files: SourceFiles, { note }: ConfigContext): Promise<unknown> {
+  try {
+    return await files.json('app.json');
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const read = await files.foreignJson('app.json');
+    if (read === null) note(`app.json is left to other programs: ${error.message}`);
+    return read;
+  }
 }
 
 /** What the app says for this platform comes before what it says for others. */
@@ -130,6 +142,10 @@ async function readConfig(files: SourceFiles, context: ConfigContext): Promise<{
       return { file, config: parseAppConfig(file, text, context) };
     } catch (error) {
       if (!(error instanceof YamlMistake)) throw error;
+      if (isForeign(file, text, context)) {
+        context.note(`${file} is left to other programs, for it has no key that is known here: ${error.message}`);
+        continue;
+      }
       throw new Failure('invalid_config', error.message, {
         hint: `Correct ${file} and push again; its keys are described in docs/app-files.md.`,
       });
