@@ -2,12 +2,14 @@
 import { SourceFiles } from '../../src/build-plan/source/source-files.ts';
 import type { SourceReader } from '../../src/build-plan/source/source-reader.ts';
 
-/** Path -> text. */
-export function sourceOf(files: Readonly<Record<string, string>>): SourceFiles {
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** Path -> text, or what is none. */
+export function sourceOf(files: Files): SourceFiles {
   return new SourceFiles(memoryReader(files));
 }
 
-export function memoryReader(files: Readonly<Record<string, string>>): SourceReader {
+export function memoryReader(files: Files): SourceReader {
   const paths = Object.keys(files);
   const below = (directory: string): string[] => {
     const prefix = directory === '' ? '' : `${directory}/`;

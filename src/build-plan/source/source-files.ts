@@ -118,8 +118,11 @@ export class SourceFiles {
     return [...(await this.#listing(directory)).keys()];
   }
 
-  /** A file's text; null when there is no such file. Throws Failure `invalid_config` for a very large one, and where all together are. */
-  async text(path: string): Promise<string | null> {
+  /**
+   * A file's text; null when there is no such file. By its byte order mark it may be in UTF-16, as PowerShell writes it: for files that
+   * nobody reads but this program. Throws Failure `invalid_config` for a very large one, and where all together are.
+   */
+  async text(path: string, by: 'utf8' | 'mark' = 'utf8'): Promise<string | null> {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     this.#signal.throwIfAborted();
@@ -127,21 +130,26 @@ export class SourceFiles {
     if (found !== null && found.size > MAX_BYTES) throw tooLarge(path, `${MAX_BYTES / 1024 / 1024} MiB`);
     this.#amounts.bytes += found?.size ?? 0;
     if (this.#amounts.bytes > MAX_ALL_BYTES) throw tooMuch('The files', path, MAX_ALL_BYTES);
-    const text = found === null ? null : decode(found.bytes);
+    const text = found === null ? null : decode(found.bytes, by);
     this.#texts.set(path, text);
     return text;
   }
 
-  /** As text(), of a file of any size what it begins with. */
+  /** As text() by its mark, of a file of any size what it begins with. */
   async beginning(path: string): Promise<string | null> {
     const known = this.#beginnings.get(path);
     if (known !== undefined) return known;
     this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, BEGINNING_BYTES);
-    const text = found === null ? null : decode(found.bytes);
+    const text = found === null ? null : decode(found.bytes, 'mark');
     this.#amounts.beginningBytes += text?.length ?? 0;
     if (this.#amounts.beginningBytes <= MAX_BEGINNINGS_BYTES) this.#beginnings.set(path, text);
     return text;
+  }
+
+  async isUtf16(path: string): Promise<boolean> {
+    const found = await this.#reader.read(path, 2);
+    return found !== null && utf16Of(found.bytes) !== null;
   }
 
   /** The first line that the pattern fits, in the files that the path pattern fits. Looks at what files and lines begin with. */
@@ -259,10 +267,14 @@ export function valueAt(value: unknown, keys: readonly string[]): unknown {
 }
 
 /** Without a byte order mark. */
-function decode(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
+function decode(bytes: Uint8Array, by: 'utf8' | 'mark'): string {
+  return new TextDecoder(by === 'utf8' ? 'utf-8' : (utf16Of(bytes) ?? 'utf-8')).decode(bytes);
+}
+
+/** By its byte order mark; null: it is in something else. */
+function utf16Of([first, second]: Uint8Array): 'utf-16le' | 'utf-16be' | null {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : null;
 }
 
 function tooLarge(path: string, most: string): Failure {

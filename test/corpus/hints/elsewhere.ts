@@ -1,5 +1,7 @@
 /** What a hint begins with -> why no push of a test can take it. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'Make the largest of them smaller, or take them out':
+    'a source has to hold more than 64 MiB; source-files.test.ts has it',
   'Try again; another port will be chosen.': 'a foreign process has to take the port between its choice and the start',
   'An admin can change it: tancho platform update.':
     'a definition is checked when it is stored: only an older program leaves one',

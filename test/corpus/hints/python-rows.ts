@@ -46,7 +46,7 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'Flask without a list of packages': {
-    from: `${PYTHON}start.ts`,
+    from: `${PYTHON}not-listed.ts`,
     cause: 'invalid_config',
     needs: ['pip'],
     files: { 'app.py': FLASK },

@@ -22,6 +22,14 @@ const OLD_IMPORTS_STEP: Step = {
   name: 'setuptools, where packages import it',
   run: ['{uv}/bin/python', OLD_IMPORTS.to, '{layer}', ...INSTALL],
 };
+/** As PowerShell writes it; uv reads UTF-8 only. */
+const TO_UTF8: Step = {
+  name: 'requirements.txt from UTF-16 to UTF-8',
+  run: [
+    ...['{layer}/bin/python', '-c'],
+    'import pathlib; file = pathlib.Path("requirements.txt"); file.write_text(file.read_text("utf-16"), "utf-8")',
+  ],
+};
 /** Packages that lie in the source. */
 const LOCAL = /^\s*(-e|--editable|\.|file:)/;
 
@@ -99,9 +107,13 @@ async function fromRequirements(files: SourceFiles): Promise<Listed> {
   const lists = await requirementFiles(files);
   const isLocal = await Promise.all(lists.map((list) => files.hasLine(list, LOCAL)));
   const own = lists.find((_, index) => isLocal[index] === true);
+  const rewritten = (await files.isUtf16('requirements.txt')) ? [TO_UTF8] : [];
   return {
     ...NOTHING,
-    steps: [{ name: 'uv pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] }],
+    steps: [
+      ...rewritten,
+      { name: 'uv pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] },
+    ],
     notes: lock === null ? [] : [`requirements.txt is what is installed; ${lock} is not read beside it`],
     neverKept: own === undefined ? null : `${own} names packages of the source itself`,
     keyFiles: lists,

@@ -5,7 +5,7 @@ import type { BuildPlan } from '../../build-plan.ts';
 import { planSource } from '../../plan-source.ts';
 import { LANGUAGES } from '../built-in.ts';
 
-async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Promise<BuildPlan> {
+async function plan(files: Record<string, string | Uint8Array>, platform = AUTO_PLATFORM): Promise<BuildPlan> {
   return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
 }
 
@@ -259,6 +259,37 @@ describe('what starts an app', () => {
       },
     ]);
     expect((await plan({ 'app.py': 'app = Flask(__name__)', 'requirements.txt': 'flask' })).problems).toEqual([]);
+  });
+
+  it('cannot be Django that nothing installs, whoever starts it', async () => {
+    const app = { 'manage.py': 'import os\nfrom django.core import management\n', 'shop/wsgi.py': '' };
+    const all = 'requirements.txt at the top of the repository that names one package per line';
+    const apart = 'requirements.txt at the top of the repository with the one line "-r requirements/production.txt"';
+    const lists = { 'requirements/local.txt': 'django', 'requirements/production.txt': 'django' };
+    for (const [files, hint] of [
+      [app, all],
+      [{ ...app, ...lists }, apart],
+      [{ ...app, Procfile: 'web: gunicorn shop.wsgi\n' }, all],
+    ] as const) {
+      const [problem] = (await plan(files)).problems;
+      expect(problem?.message).toMatch(/^manage.py line 2 needs Django, but the source has no list of packages/);
+      expect(problem?.hint).toContain(hint);
+    }
+    const listed = { ...app, ...lists, 'requirements.txt': '-r requirements/production.txt' };
+    for (const files of [listed, { ...app, 'tancho.yaml': 'hooks: { build: [make] }' }]) {
+      expect((await plan(files)).problems).toEqual([]);
+    }
+  });
+
+  it('reads a list that PowerShell has written, and has it written anew for uv', async () => {
+    const list = Buffer.from('\uFEFFFlask==3.0.0\r\n', 'utf16le');
+    for (const written of [list, Buffer.from(list).swap16()]) {
+      const made = await plan({ 'requirements.txt': written, 'app.py': 'app = Flask(__name__)' });
+      expect(made.problems).toEqual([]);
+      expect(stepsOf(made)).toContain('requirements.txt from UTF-16 to UTF-8');
+    }
+    const started = await plan({ Procfile: Buffer.from('\uFEFFweb: python app.py\r\n', 'utf16le'), 'app.py': '' });
+    expect(web(started)).toBe('python app.py');
   });
 
   it('collects the static files of Django wherever its settings say so', async () => {

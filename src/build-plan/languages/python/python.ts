@@ -7,6 +7,7 @@ import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
 import { collectStatic, findDjango } from './django.ts';
 import { mkdocs } from './mkdocs.ts';
 import { needsFrontEnd } from './needs-front-end.ts';
+import { djangoNotListed } from './not-listed.ts';
 import { installedPackages, MANIFESTS } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
 import { requiredPackages } from './required.ts';
@@ -56,6 +57,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     hasSetuptools: required.has('setuptools'),
     runners: (await runnersOf(files, asked)).filter((name) => !required.has(name)),
   });
+  const unlisted = django === null || asked.buildsItself ? [] : await djangoNotListed(files, django);
   const collected = django === null ? null : await collectStatic(files, django);
   const built = (await needsFrontEnd(files, required, django)) ? frontEnd : optionalFrontEnd;
   const front = isApp || asked.processes !== null ? await built(files, asked) : NO_FRONT_END;
@@ -96,6 +98,6 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
       ...(pages?.notes ?? []),
     ],
     warnings: front.warnings,
-    problems: [...packages.problems, ...start.problems, ...unknown, ...front.problems],
+    problems: [...unlisted, ...packages.problems, ...start.problems, ...unknown, ...front.problems],
   };
 }

@@ -1,11 +1,12 @@
 /** What starts an app that has no Procfile, and the server that it needs for it. */
 import type { PlannedProcess, PlanProblem } from '../../build-plan.ts';
 import type { AppDeclaration } from '../../language.ts';
-import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
 import { calledProgram } from './called-program.ts';
 import { djangoModule, type DjangoProject } from './django.ts';
 import { appIn, moduleOf, MODULES, PLACES } from './modules.ts';
 import { CHOSEN_FIRST, type AppServer, OTHERS, ownServer, titleOfOwn } from './own-servers.ts';
+import { notListed } from './not-listed.ts';
 import type { Required } from './required.ts';
 
 interface Start {
@@ -141,7 +142,7 @@ async function moduleStart(files: SourceFiles, required: Required): Promise<AppS
       const [, name = '', framework = ''] = made.match;
       const kind = ASGI_FRAMEWORKS.includes(framework) ? 'asgi' : 'wsgi';
       const found = serve(required, kind, `${moduleOf(made.file)}:${name}`, made.file);
-      return { ...found, problems: required.isEmpty ? [notListed(made, framework)] : [] };
+      return { ...found, problems: required.isEmpty ? [await notListed(files, made, framework)] : [] };
     }
     for (const pattern of isKnown ? patterns : []) {
       const named = await appIn(files, pattern, NAMED);
@@ -162,14 +163,6 @@ function reflex({ app }: AppDeclaration): PlanProblem {
     message:
       'rxconfig.py is of Reflex, which builds its pages with Node beside its server in Python: this platform does not.',
     hint: `Add a Dockerfile that builds and starts it, commit and push again after: tancho app update ${app} --platform dockerfile`,
-  };
-}
-
-function notListed({ file, line }: FoundLine, framework: string): PlanProblem {
-  return {
-    cause: 'invalid_config',
-    message: `${file} line ${line} needs ${framework}, but the source has no list of packages to be installed.`,
-    hint: 'Add a file requirements.txt at the top of the repository that names one package per line (pip freeze > requirements.txt), commit and push again.',
   };
 }
 
