@@ -127,6 +127,8 @@ export interface Variable {
   readonly value: string;
   /** Seen by the steps, by the units, or by both (the default). */
   readonly scope?: 'both' | 'build' | 'run';
+  /** Left out where the tool that is installed is older than this version, in full. */
+  readonly since?: { readonly program: string; readonly version: string };
 }
 
 /** `from`: a path below platforms/, or the text itself. `to`: a file directly in `.tancho/`. */

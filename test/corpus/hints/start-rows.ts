@@ -19,6 +19,14 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { 'tancho.yaml': 'static: { root: dist }\n' } }],
     page,
   },
+  'a file of variables that is on one machine only': {
+    from: 'build-plan/languages/node/env-file.ts',
+    cause: 'no_process',
+    files: { ...SERVER, Procfile: 'web: node --env-file=.env server.js\n' },
+    hint: 'Take --env-file out of the command, or write --env-file-if-exists where Node is 22.9 or newer, commit and push again; set what .env has on the app: tancho env set NAME=value',
+    follow: [{ edit: { Procfile: 'web: node server.js\n' } }],
+    page,
+  },
   'a release that fails': {
     from: 'domain/units/hook-run.ts',
     cause: 'release_command_failed',

@@ -1,18 +1,22 @@
 /** The variables of a build and of the slug it makes. */
 import { delimiter } from 'node:path';
+import { gte } from 'semver';
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import { fill } from './templates.ts';
-import { SYSTEM_PATH } from './toolchain/programs.ts';
+import { type FoundProgram, SYSTEM_PATH } from './toolchain/programs.ts';
 
 /** The plan's variables that apply; one whose value names something this build does not have is left out. */
 export function planVariables(
   { environment }: BuildPlan,
   scope: 'build' | 'run',
   values: Readonly<Record<string, string>>,
+  programs: readonly Pick<FoundProgram, 'program' | 'version'>[],
 ): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const { name, value: template, scope: wanted = 'both' } of environment) {
+  for (const { name, value: template, scope: wanted = 'both', since } of environment) {
     if (wanted !== 'both' && wanted !== scope) continue;
+    const version = programs.find(({ program }) => program === since?.program)?.version;
+    if (since !== undefined && (version === undefined || !gte(version, since.version))) continue;
     const value = fill(template, values);
     if (!/\{[a-z-]+\}/.test(value)) result[name] = value;
   }

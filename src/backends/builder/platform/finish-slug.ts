@@ -33,7 +33,7 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
     format: 1,
     platform: plan.platform,
     path: [...new Set([...path, ...(base?.path ?? [])])],
-    env: { ...base?.env, ...planVariables(plan, 'run', values), ...site, ...options },
+    env: { ...base?.env, ...planVariables(plan, 'run', values, programs), ...site, ...options },
     binds: [...new Set(binds)],
     ...(base !== null && { base: slugBase(base) }),
   });

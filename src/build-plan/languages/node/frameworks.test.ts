@@ -211,6 +211,16 @@ describe('what is made for a server', () => {
     ]);
   });
 
+  it.each([{}, { scripts: { start: 'node build' } }])(
+    'by adapter-node of SvelteKit is told how its visitors came: %j',
+    async (more) => {
+      const kit = { devDependencies: { '@sveltejs/kit': '2', '@sveltejs/adapter-node': '5', vite: '7' }, ...more };
+      const { environment, processes } = await plan(kit);
+      expect(processes['web']?.command).toBe('node build');
+      expect(environment).toContainEqual({ name: 'PROTOCOL_HEADER', value: 'x-forwarded-proto', scope: 'run' });
+    },
+  );
+
   it('by VitePress lies where its settings are', async () => {
     const made = await plan(wants('vitepress'), { 'docs/.vitepress/config.mts': '' });
     expect(made.steps.map(({ run }) => run.slice(-3))).toEqual([['vitepress', 'build', 'docs']]);

@@ -14,7 +14,6 @@ export interface Framework {
   /** Program and arguments, for an app without a build script; null: it does not bring the program. */
   readonly build: readonly string[] | null;
   readonly runs: Runs;
-  /** Variables of the build. */
   readonly environment: readonly Variable[];
   /** What apps get that it does not start without. */
   readonly newVariables: readonly NewVariable[];
@@ -27,6 +26,8 @@ export type Runs =
       readonly kind: 'server';
       readonly command: string;
       readonly env?: Readonly<Record<string, string>>;
+      /** Variables of the units, whatever starts them. */
+      readonly unitEnv?: Readonly<Record<string, string>>;
       /** Variables of the build alone. */
       readonly buildEnv?: Readonly<Record<string, string>>;
       /** Start scripts in whose place the command is run. */
@@ -187,19 +188,19 @@ export async function findFramework(files: SourceFiles, packageJson: PackageJson
   if (known === undefined) return nxFramework(files, packageJson);
   const { name, packages, build, cli = packages[0] ?? '', env = {}, newVariables = [] } = known;
   const runs = typeof known.runs === 'function' ? await known.runs(files, packageJson) : known.runs;
-  const ownEnv = runs.kind === 'server' ? runs.buildEnv : {};
+  const { buildEnv = {}, unitEnv = {} } = runs.kind === 'server' ? runs : {};
   return {
     name,
     build: !packageJson.wants(cli) ? null : typeof build === 'function' ? await build(files) : build,
     runs,
     newVariables,
     afterBuild: (directory) => (runs.kind === 'server' ? (runs.afterBuild?.(directory) ?? []) : []),
-    environment: Object.entries({ ...SILENT, ...env, ...ownEnv }).map(([key, value]) => ({
-      name: key,
-      value,
-      scope: 'build',
-    })),
+    environment: [...variables({ ...SILENT, ...env, ...buildEnv }, 'build'), ...variables(unitEnv, 'run')],
   };
+}
+
+function variables(values: Readonly<Record<string, string>>, scope: 'build' | 'run'): Variable[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value, scope }));
 }
 
 async function inConfig(files: SourceFiles, name: string, pattern: RegExp): Promise<RegExpExecArray | null> {

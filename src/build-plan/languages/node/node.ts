@@ -9,6 +9,7 @@ import { type AppPackage, findAppPackage } from './app-package.ts';
 import { buildSteps } from './build-steps.ts';
 import { calledTools, CALLED_TOOLS } from './called-tools.ts';
 import { whyDevelopmentStays, whyTypescriptStays } from './development.ts';
+import { missingEnvFile, withoutEnvFiles } from './env-file.ts';
 import { isBunLockStale, lockProblem } from './lock-file.ts';
 import { otherRegistry } from './lock-hosts.ts';
 import { missingProgram } from './missing-program.ts';
@@ -66,13 +67,16 @@ async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
 async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const top = await readPackageJson(files);
   const manager = await packageManager(files, top);
-  const app = await findAppPackage(files, top, manager, asked);
+  const found = await findAppPackage(files, top, manager, asked);
+  const app = {
+    ...found,
+    start: { ...found.start, ...(await withoutEnvFiles(found.files, found.packageJson, found.start)) },
+  };
   const version = await nodeVersion(app.files, app.packageJson, { files, packageJson: top });
   const build = await buildSteps(files, top, manager, app);
   const { start, directory, framework } = app;
-  const commands = Object.values(asked.processes ?? start.processes).map((each) =>
-    typeof each === 'string' ? each : each.command,
-  );
+  const named = asked.processes ?? commandsOf(start.processes);
+  const commands = Object.values(named);
   const stays = asked.keepsDevelopment
     ? 'it is set on the app'
     : (whyDevelopmentStays(commands, app.packageJson) ??
@@ -91,6 +95,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
   const missing = makesNothing
     ? await missingProgram(app.files, asked.processes ?? start.processes, app.packageJson.wants('typescript'))
     : null;
+  const unset = asked.buildsItself ? null : await missingEnvFile(app.files, app.packageJson, named);
   const registry = await otherRegistry(files, manager.lock);
   const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
@@ -104,7 +109,7 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     title: titleOf(top, manager, app),
     tools: nodeTools(version.wanted, manager, called),
     environment: [
-      ...packageVariables(manager),
+      ...(await packageVariables(files, top, manager)),
       ...(framework?.environment ?? []),
       ...(start.environment ?? []),
       ...npx.environment,
@@ -129,12 +134,16 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     ],
     warnings: start.warnings ?? [],
     problems: [
-      ...[version.problem, misfit, missing].filter((each) => each !== null),
+      ...[version.problem, misfit, missing, unset].filter((each) => each !== null),
       ...app.problems,
       ...start.problems,
       ...(build.length > 0 && asked.processes === null && nothingStarts(app) ? [MAKES_PAGES] : []),
     ],
   };
+}
+
+function commandsOf(processes: Readonly<Record<string, PlannedProcess>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(processes).map(([name, { command }]) => [name, command]));
 }
 
 const MAKES_PAGES: PlanProblem = {

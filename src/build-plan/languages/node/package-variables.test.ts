@@ -21,3 +21,14 @@ it('pnpm starts scripts of builds and units as the version it is, without instal
   const store = { name: 'npm_config_store_dir', value: '{downloads}/pnpm', scope: 'build' };
   expect(plan.environment).toContainEqual(store);
 });
+
+it('npm runs the scripts of packages, unless the source says of which', async () => {
+  const named = async (packageJson: object, files: Record<string, string> = {}): Promise<string[]> => {
+    const source = sourceOf({ 'package.json': JSON.stringify(packageJson), 'server.js': '', ...files });
+    const { plan } = await planSource({ app: 'shop', platform: 'nodejs', languages: LANGUAGES, files: source });
+    return plan.environment.filter(({ since }) => since?.version === '12.0.0').map(({ name }) => name);
+  };
+  expect(await named({})).toEqual(['npm_config_dangerously_allow_all_scripts']);
+  expect(await named({ allowScripts: { bcrypt: true } })).toEqual([]);
+  expect(await named({}, { '.npmrc': 'strict-allow-scripts=true\n' })).toEqual([]);
+});

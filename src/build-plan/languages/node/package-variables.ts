@@ -1,8 +1,23 @@
 /** Variables of builds and units that package managers look at. */
 import type { Variable } from '../../build-plan.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
 
-export function packageVariables({ kind, program, isPnp }: PackageManager): Variable[] {
+/** A source that does not say which packages may run scripts of their own was written for an npm that runs all: since 12 it runs none. */
+const ALL_SCRIPTS: Variable = {
+  name: 'npm_config_dangerously_allow_all_scripts',
+  value: 'true',
+  scope: 'build',
+  since: { program: 'npm', version: '12.0.0' },
+};
+
+export async function packageVariables(
+  files: SourceFiles,
+  { content }: PackageJson,
+  { kind, program, isPnp }: PackageManager,
+): Promise<Variable[]> {
+  const saysWhich = content['allowScripts'] !== undefined || (await files.hasLine('.npmrc', /^\s*[\w-]*allow-scripts/));
   const build = (name: string, value: string): Variable => ({ name, value, scope: 'build' });
   return [
     { name: 'NODE_ENV', value: 'production' },
@@ -11,6 +26,7 @@ export function packageVariables({ kind, program, isPnp }: PackageManager): Vari
     build('npm_config_prefer_offline', 'true'),
     build('npm_config_audit', 'false'),
     build('npm_config_fund', 'false'),
+    ...(saysWhich ? [] : [ALL_SCRIPTS]),
     ...(program === 'yarn' ? [build('YARN_CACHE_FOLDER', '{downloads}/yarn')] : []),
     ...(kind === 'yarn-berry'
       ? [

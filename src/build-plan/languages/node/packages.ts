@@ -16,7 +16,7 @@ const KEYS = [
     'resolutions',
     'pnpm',
   ],
-  ...['engines', 'packageManager'],
+  ...['engines', 'packageManager', 'allowScripts'],
 ];
 const LOCKS = ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'];
 const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'bunfig.toml'];

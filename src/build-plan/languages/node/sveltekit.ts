@@ -9,20 +9,21 @@ import type { PackageJson } from './package-json.ts';
 /** By this variable adapter-auto takes adapter-node, and installs it where it is not there: since 3.2. */
 const ASKED = { GCP_BUILDPACKS: 'true' };
 const TOO_OLD = '<3.2.0';
+/** By it the server knows how a visitor came: it takes every one for one by https otherwise, and refuses forms of those that came by http. */
+const NODE = { kind: 'server', command: 'node build', unitEnv: { PROTOCOL_HEADER: 'x-forwarded-proto' } } as const;
 
 export async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
   const written = await files.find('svelte.config.js', 'svelte.config.ts');
   const config = written ?? (await files.find('vite.config.ts', 'vite.config.js')) ?? 'svelte.config.js';
   const imported = await files.findLine(config, /from\s+['"]@sveltejs\/adapter-([\w-]+)['"]/);
   const adapter = imported?.match[1] ?? '';
-  if (adapter === 'node') return { kind: 'server', command: 'node build' };
+  if (adapter === 'node') return NODE;
   if (adapter === 'static') {
     const fallback = (await files.findLine(config, /\bfallback\s*:\s*['"]([\w.-]+)['"]/))?.match[1] ?? null;
     return { kind: 'site', roots: ['build'], fallback };
   }
-  if (packageJson.wants('@sveltejs/adapter-node') && imported === null)
-    return { kind: 'server', command: 'node build' };
-  if (takesAsked(adapter, packageJson)) return { kind: 'server', command: 'node build', buildEnv: ASKED };
+  if (packageJson.wants('@sveltejs/adapter-node') && imported === null) return NODE;
+  if (takesAsked(adapter, packageJson)) return { ...NODE, buildEnv: ASKED };
   const where = imported === null ? config : `${config} line ${imported.line}`;
   const problem: PlanProblem = {
     cause: 'no_process',

@@ -155,7 +155,7 @@ export class StepRunner {
     const { request, plan, programs, fetched, base } = this.#build;
     return buildEnvironment({
       machine: { ...(await this.#machine()).variables, ...base?.env },
-      platform: planVariables(plan, 'build', values),
+      platform: planVariables(plan, 'build', values, programs),
       step,
       app: request.env,
       path: [

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { sourceOf } from '../../../../test/support/memory-source.ts';
+import type { BuildPlan } from '../../build-plan.ts';
+import { planSource } from '../../plan-source.ts';
+import { nodejs } from './node.ts';
+
+async function plan(scripts: object, files: Record<string, string> = {}): Promise<BuildPlan> {
+  const all = { 'package.json': JSON.stringify({ scripts }), 'server.js': '', ...files };
+  return (await planSource({ app: 'shop', platform: 'nodejs', languages: [nodejs], files: sourceOf(all) })).plan;
+}
+
+const START = 'node --env-file=.env --enable-source-maps server.js';
+
+it('a program that is run as it is written does without a file of variables that is not in the source', async () => {
+  const made = await plan({ start: START });
+  expect(made.processes['web']?.command).toBe('node --enable-source-maps server.js');
+  expect(made.notes).toContainEqual(expect.stringMatching(/^\.env is not in the source: .*tancho env set/));
+  expect(made.problems).toEqual([]);
+});
+
+it.each<[string, object, Record<string, string>]>([
+  ['is committed', { start: START }, { '.env': '' }],
+  ['is made by a script', { start: START, postinstall: 'cp .env.example .env' }, {}],
+  ['is optional', { start: 'NODE_ENV=production node --env-file-if-exists=.env server.js' }, {}],
+  [
+    'is of a development script alone',
+    { start: 'NODE_ENV=x node server.js', dev: 'node --env-file=.env server.js' },
+    {},
+  ],
+  ['lies in another directory', { start: 'cd api && node --env-file=.env server.js' }, {}],
+])('a file of variables that %s is left to the app', async (_what, scripts, files) => {
+  const made = await plan(scripts, files);
+  expect(made.problems).toEqual([]);
+  expect(made.processes['web']?.command).toBe('start' in scripts && scripts.start === START ? START : 'npm start');
+});
+
+it.each<[string, object, Record<string, string>]>([
+  ['npm', { start: 'NODE_ENV=x node --env-file=.env server.js' }, {}],
+  [
+    'a script that another one calls',
+    { start: 'npm run serve -- --port 1', serve: 'tsx --env-file .env src/x.ts' },
+    {},
+  ],
+  ['the Procfile', {}, { Procfile: 'web: node --env-file=.env server.js\n' }],
+])('what %s starts with one that is not there is refused before anything is installed', async (_by, scripts, files) => {
+  const [problem] = (await plan(scripts, files)).problems;
+  expect(problem?.message).toMatch(/^The process web reads \.env /);
+  expect(problem?.hint).toContain('--env-file-if-exists');
+});
