@@ -19,28 +19,40 @@ interface ComebackDeps {
   readonly journal: Journal;
 }
 
-/** Its deaths while control was away are recorded as those that control has seen, and its requests go where it is now. */
+/** Its deaths while control was away are recorded as those that control has seen, once each, and its requests go where it is now. */
 export async function noteComeback(
-  { store, journal }: Pick<ComebackDeps, 'store' | 'journal'>,
+  {
+    store,
+    journal,
+    provisioner,
+  }: Pick<ComebackDeps, 'store' | 'journal'> & {
+    readonly provisioner: Pick<Engines, 'comebackNoted'>;
+  },
   id: string,
   comeback: Comeback,
 ): Promise<void> {
-  const { exits, address } = comeback;
-  const last = exits.at(-1);
+  const { address } = comeback;
+  const last = comeback.exits.at(-1);
   if (last === undefined) return;
   const { at, code, signal, outOfMemory } = last;
-  const known = await store.transact(async (tx) => {
+  const noted = await store.transact(async (tx) => {
     const unit = await tx.unit(id);
     if (unit === null || unit.state === 'stopped') return null;
+    // A control that ended meanwhile may have stored some of them.
+    const stored = comeback.exits.findLastIndex((exit) => exit.at === unit.lastExit?.at);
+    const exits = comeback.exits.slice(stored + 1);
+    if (exits.length === 0) return null;
     const moved = unit.state === 'started' && unit.address !== null && address !== null ? { address } : {};
     await tx.updateUnit(id, {
       exits: unit.exits + exits.length,
       lastExit: { at, code, signal, outOfMemory, lastLines: [] },
       ...moved,
     });
-    return unit;
+    return { unit, exits };
   });
-  if (known === null) return;
+  await provisioner.comebackNoted?.(id);
+  if (noted === null) return;
+  const { unit: known, exits } = noted;
   const often = exits.length > 1 ? ` (the last of ${exits.length} times)` : '';
   const what = `${known.process} ${unitName(known)} ${describeExit(last)} at ${last.at}${often}`;
   await journal.note(known.app, `${what}, while the platform was away; it was started again meanwhile`);

@@ -239,6 +239,7 @@ export function comebackCases(s: Suite): void {
         expect([comeback.id, comeback.exits.length, s.exits.length]).toEqual([unit.id, 1, 0]);
         expect(Date.parse(comeback.exits[0]?.at ?? '')).toBeLessThanOrEqual(Date.now());
         if (comeback.address !== null) expect(comeback.address).toEqual(next);
+        await s.provisioner.comebackNoted?.(unit.id);
       }
       expect(await s.provisioner.comebacks(new Set([unit.id]))).toEqual([]);
     },

@@ -151,6 +151,10 @@ class EngineSet implements Engines {
     return (await this.#each((engine) => engine.comebacks(ids))).flat();
   }
 
+  async comebackNoted(id: string): Promise<void> {
+    await Promise.all(this.#holders(id).map((engine) => engine.comebackNoted?.(id)));
+  }
+
   onExit(listener: (exited: UnitExited) => void): void {
     for (const engine of this.#all.values()) engine.onExit(listener);
   }

@@ -309,6 +309,9 @@ export interface Provisioner {
   /** Those of the units that have come back since this was last asked about them; their exits are reported to no listener. */
   comebacks(ids: ReadonlySet<string>): Promise<Comeback[]>;
 
+  /** That of the unit is stored. Absent: comebacks() has answered it for good. Of an engine that has this, it answers it until then, also to the next control. */
+  comebackNoted?(id: string): Promise<void>;
+
   /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */
   onExit(listener: (exited: UnitExited) => void): void;
 

@@ -52,6 +52,27 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
   describe(`kill -9 of control at level ${name}`, () => {
     afterAll(() => level.dispose());
 
+    it('what has come back meanwhile is known to each control until one of them has stored it', async () => {
+      const world = await createProcessWorld(level);
+      const { id } = unitSpec(world, {});
+      await world.provisioner.ensure(unitSpec(world, {}));
+      await world.provisioner.close();
+      const record = join(world.units, id, 'unit.json');
+      const exit = { at: '2026-01-01T00:00:00.000Z', code: 7, signal: null, outOfMemory: false };
+      const readyAt = { host: '10.0.0.9', port: 8080 };
+      const noted = { ...(JSON.parse(readFileSync(record, 'utf8')) as object), comebacks: [exit], readyAt };
+      writeFileSync(record, JSON.stringify(noted));
+      for (const _ of [1, 2]) {
+        const provisioner = await world.restart();
+        expect(await provisioner.comebacks(new Set([id]))).toEqual([{ id, exits: [exit], address: readyAt }]);
+      }
+      const last = await world.restart();
+      await last.comebackNoted?.(id);
+      expect(await last.comebacks(new Set([id]))).toEqual([]);
+      expect(await (await world.restart()).comebacks(new Set([id]))).toEqual([]);
+      await world.dispose();
+    });
+
     it('leaves the unit running; the next control adopts it, misses no output and reports its death once', async () => {
       const world = await createProcessWorld(level);
       await world.provisioner.close();

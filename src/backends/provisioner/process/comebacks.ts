@@ -1,4 +1,4 @@
-/** Units that died while control was away and were started again: noted in their records by the keeper, taken from there by control. */
+/** Units that died while control was away and were started again: noted in their records by the keeper, until control has stored that. */
 import type { Comeback } from '../../../domain/units/provisioner.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { UnitRecord } from './unit-record.ts';
@@ -13,10 +13,8 @@ export function comebackOf(ended: UnitRecord | undefined): Pick<UnitRecord, 'com
   return { comebacks: [...(ended.comebacks ?? []), exit].slice(-MOST_NOTED) };
 }
 
-/** Null where none is noted; it is noted no more then. */
-export async function takeComeback(unit: LiveUnit): Promise<Comeback | null> {
-  const { id, comebacks: exits = [], readyAt: address = null } = unit.record;
-  if (exits.length === 0) return null;
-  await unit.save({ comebacks: [] });
-  return { id, exits, address };
+/** None, or one; noted until it is stored elsewhere. */
+export function comebacksOf({ record }: LiveUnit): Comeback[] {
+  const { id, comebacks: exits = [], readyAt: address = null } = record;
+  return exits.length === 0 ? [] : [{ id, exits, address }];
 }

@@ -35,7 +35,7 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from '../http-check.ts';
 import { candidateOf } from './candidate.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
-import { comebackOf, takeComeback } from './comebacks.ts';
+import { comebackOf, comebacksOf } from './comebacks.ts';
 import { dropLaunch, keepLaunch } from './kept-launch.ts';
 import { clearCommands, endUnrecorded, ONE_OFFS, unitIds } from './left-behind.ts';
 import { linkApps } from './linked-names.ts';
@@ -277,10 +277,10 @@ class ProcessProvisioner implements Provisioner {
   }
 
   async comebacks(ids: ReadonlySet<string>): Promise<Comeback[]> {
-    const asked = [...this.#units.values()].filter(({ id }) => ids.has(id));
-    const found = await Promise.all(asked.map(takeComeback));
-    return found.filter((comeback) => comeback !== null);
+    return [...this.#units.values()].filter(({ id }) => ids.has(id)).flatMap(comebacksOf);
   }
+
+  comebackNoted = async (id: string): Promise<void> => this.#units.get(id)?.save({ comebacks: [] });
 
   onExit(listener: (exited: UnitExited) => void): void {
     this.#listener = listener;
