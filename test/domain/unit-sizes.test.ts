@@ -140,6 +140,30 @@ it('are ended while room for what the others print is still being made', async (
   await looking;
 });
 
+it('are not said to have held too much when they had ended by themselves, or when they could not be ended', async () => {
+  const { supervisor, units } = world.parts;
+  const crash = async (): Promise<void> => {
+    const { id, exits } = await unitOf('shop');
+    await world.machine.units.kill(id);
+    await until(async () => (await unitOf('shop')).exits > exits, { what: 'its death' });
+    expect((await unitOf('shop')).lastExit?.outgrown).toBe(undefined);
+    await until(async () => (await unitOf('shop')).state === 'started', { what: 'its next life' });
+  };
+  const { id } = await unitOf('shop');
+  await units.makeWay(id);
+  await units.end(id, 0);
+  await until(async () => (await unitOf('shop')).lastExit !== null, { what: 'the note of its end' });
+  await supervisor.endOutgrown(await unitOf('shop'), 'it has written much', 0);
+  units.comeBack(id);
+  await supervisor.revive(await unitOf('shop'));
+  await until(async () => (await unitOf('shop')).state === 'started', { what: 'its next life' });
+  await crash();
+  const undo = world.faults.on('provisioner.stop', () => Promise.reject(new Error('it survives')));
+  await expect(supervisor.endOutgrown(await unitOf('shop'), 'it has written much', 0)).rejects.toThrow();
+  undo();
+  await crash();
+});
+
 it('are left alone while there is room', async () => {
   await (await watch({ free: 5_000, shop: 900, blog: 10 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);

@@ -165,7 +165,12 @@ export class Units {
   async endOutgrown(id: string, reason: string, graceMs: number): Promise<boolean> {
     if (this.#beginning.has(id)) return false;
     this.#outgrown.set(id, reason);
-    await this.#deps.provisioner.stop(id, graceMs);
+    try {
+      await this.#deps.provisioner.stop(id, graceMs);
+    } catch (error) {
+      this.#outgrown.delete(id);
+      throw error;
+    }
     return true;
   }
 
@@ -219,6 +224,8 @@ export class Units {
     if (known.state === 'started') return known;
     const { joins = unit.rollout } = options;
     const spec = { ...unitSpec(unit, release, settings.unitLimits), rollout: joins };
+    // Of the life before, which may have ended by itself meanwhile.
+    this.#outgrown.delete(unit.id);
     this.#beginning.add(unit.id);
     const handle = await provisioner.ensure(spec).finally(() => this.#beginning.delete(unit.id));
     await store.transact((tx) => tx.updateUnit(unit.id, { handle }));
@@ -268,6 +275,7 @@ export class Units {
       this.#retiring.delete(unit.id);
       this.#madeWay.delete(unit.id);
       this.#lost.delete(unit.id);
+      this.#outgrown.delete(unit.id);
     }
   }
 
