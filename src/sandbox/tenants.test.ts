@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,6 +17,20 @@ describe('tenants', () => {
     const tenants = new Tenants(directory, range);
     expect([tenants.uid('a'), tenants.uid('b'), tenants.uid('a')]).toEqual([100, 101, 100]);
     expect(new Tenants(directory, range).uid('b')).toBe(101);
+  });
+
+  it('gives a uid only when it is written down', () => {
+    const tenants = new Tenants(directory, range);
+    const inTheWay = join(directory, 'tenants.json.new');
+    mkdirSync(inTheWay);
+    for (const _ of [1, 2]) expect(() => tenants.uid('a')).toThrow();
+    expect(tenants.known('a')).toBe(null);
+    rmSync(inTheWay, { recursive: true });
+    expect([tenants.uid('b'), tenants.uid('a')]).toEqual([100, 101]);
+    mkdirSync(inTheWay);
+    expect(() => tenants.forget('a')).toThrow();
+    expect(() => tenants.setAside('a')).toThrow();
+    expect([tenants.known('a'), tenants.aside()]).toEqual([101, []]);
   });
 
   it('does not take names of the language for tenants', () => {

@@ -28,14 +28,15 @@ const ASIDE = ':left-';
 
 interface TenantFile {
   readonly format: 1;
-  next: number;
-  readonly uids: Record<string, number>;
+  readonly next: number;
+  readonly uids: Readonly<Record<string, number>>;
 }
 
 export class Tenants {
   readonly #path: string;
   readonly #range: UidRange;
-  readonly #state: TenantFile;
+  /** As it is on disk: what could not be written down is not so. */
+  #state: TenantFile;
 
   /**
    * `first`: where to begin, so that two platforms on one machine seldom use the same numbers.
@@ -56,9 +57,7 @@ export class Tenants {
     const known = Object.hasOwn(this.#state.uids, tenant) ? this.#state.uids[tenant] : undefined;
     if (known !== undefined) return known;
     const uid = this.#free();
-    this.#state.uids[tenant] = uid;
-    this.#state.next = uid + 1;
-    this.#save();
+    this.#save({ ...this.#state, next: uid + 1, uids: { ...this.#state.uids, [tenant]: uid } });
     return uid;
   }
 
@@ -71,9 +70,7 @@ export class Tenants {
   setAside(tenant: string): void {
     const uid = this.known(tenant);
     if (uid === null) return;
-    delete this.#state.uids[tenant];
-    this.#state.uids[`${ASIDE}${uid}`] = uid;
-    this.#save();
+    this.#save({ ...this.#state, uids: { ...this.#without(tenant), [`${ASIDE}${uid}`]: uid } });
   }
 
   /** Names under which uids are set aside. */
@@ -83,8 +80,11 @@ export class Tenants {
 
   forget(tenant: string): void {
     if (!Object.hasOwn(this.#state.uids, tenant)) return;
-    delete this.#state.uids[tenant];
-    this.#save();
+    this.#save({ ...this.#state, uids: this.#without(tenant) });
+  }
+
+  #without(tenant: string): TenantFile['uids'] {
+    return Object.fromEntries(Object.entries(this.#state.uids).filter(([other]) => other !== tenant));
   }
 
   /** Goes round the whole range before a number comes up again. */
@@ -99,16 +99,17 @@ export class Tenants {
     throw new Error(`All ${size} user ids for apps (${this.#range.from}-${this.#range.to}) are in use.`);
   }
 
-  #save(): void {
+  #save(state: TenantFile): void {
     const draft = `${this.#path}.new`;
     const file = openSync(draft, 'w', 0o600);
     try {
-      writeSync(file, JSON.stringify(this.#state));
+      writeSync(file, JSON.stringify(state));
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
     renameSync(draft, this.#path);
+    this.#state = state;
   }
 }
 
