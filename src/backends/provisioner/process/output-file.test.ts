@@ -1,5 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { MissingOutput } from '../../../domain/units/provisioner.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,6 +47,22 @@ function follow(from = 0) {
     },
   };
 }
+
+it('a file that is longer than numbers can say is read as far as they can', async ({ skip }) => {
+  // Not every file system takes such lengths.
+  const memory = await mkdtemp('/dev/shm/tancho-output-').catch(() => null);
+  if (memory === null) return skip('there is no /dev/shm');
+  const [long, gone] = [join(memory, 'output'), Promise.resolve()];
+  try {
+    writeFileSync(long, 'begin\n');
+    execFileSync('truncate', ['-s', '7E', long]);
+    expect(await lastLinesOf(long, 1, 0)).toHaveLength(1);
+    const chunks = tailOutput({ path: long, from: 0, signal: new AbortController().signal, gone });
+    for await (const { offset } of chunks) expect(offset).toBeLessThan(Number.MAX_SAFE_INTEGER);
+  } finally {
+    rmSync(memory, { recursive: true });
+  }
+});
 
 describe('tailOutput', () => {
   it('gives each line as it is written, and does not wait for the next one', async () => {

@@ -26,6 +26,8 @@ const MIN_HOLE_BYTES = 1024 * 1024;
 /** Of what waits to be read: far more than is kept of any log. A unit can make its file as long as it likes without writing. */
 const MAX_BEHIND_BYTES = 256 * 1024 * 1024;
 const KEPT_BEHIND_BYTES = 16 * 1024 * 1024;
+/** Some file systems take lengths that no program here can count with: what is behind it is never read. */
+const MAX_SIZE_BYTES = Number.MAX_SAFE_INTEGER - 1024 ** 2;
 /** Of what is given up, because it cannot be stored. */
 const LEFT_BYTES = 1024 * 1024;
 const NEWLINE = 10;
@@ -65,7 +67,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
     for (;;) {
       if (signal.aborted) return;
       const wasGone = isGone;
-      const { size } = fstatSync(file.fd);
+      const size = lengthOf(fstatSync(file.fd));
       const left = size - KEPT_BEHIND_BYTES;
       if (left - position > MAX_BEHIND_BYTES) {
         const from = position - splitter.pending;
@@ -100,7 +102,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
         if (rest.length > 0) yield chunk(rest);
         if (wasGone) return;
       }
-      const hasMore = (): boolean => fstatSync(file.fd).size !== position;
+      const hasMore = (): boolean => lengthOf(fstatSync(file.fd)) !== position;
       await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : Infinity, hasMore);
     }
   } finally {
@@ -221,7 +223,7 @@ export async function planGivingUp(path: string, from: number): Promise<{ upTo: 
   const file = await openIfThere(path);
   if (file === null) return null;
   try {
-    const { size } = await file.stat();
+    const size = lengthOf(await file.stat());
     if (size - from < 2 * LEFT_BYTES) return null;
     const upTo = await lineStart(file, size - LEFT_BYTES);
     return { upTo, lines: (await linesBetween(file, from, upTo)) ?? 0 };
@@ -235,7 +237,7 @@ export async function lastLinesOf(path: string, count: number, freed: number): P
   const file = await openIfThere(path);
   if (file === null) return [];
   try {
-    const { size } = await file.stat();
+    const size = lengthOf(await file.stat());
     const from = Math.max(size - TAIL_BYTES, freed, 0);
     const splitter = new LineSplitter(await endsInsideLine(file, from));
     const lines = splitter.push(await readAt(file, from, Math.max(size - from, 0)));
@@ -243,6 +245,11 @@ export async function lastLinesOf(path: string, count: number, freed: number): P
   } finally {
     await file.close();
   }
+}
+
+/** What a file has, as far as it can be read. */
+function lengthOf({ size }: { readonly size: number }): number {
+  return Math.min(size, MAX_SIZE_BYTES);
 }
 
 export async function sizeOf(path: string): Promise<number> {
@@ -253,7 +260,7 @@ export async function sizeOf(path: string): Promise<number> {
 export async function sizesOf(path: string): Promise<{ readonly size: number; readonly taken: number }> {
   try {
     const { size, blocks } = await stat(path);
-    return { size, taken: blocks * STAT_BLOCK_BYTES };
+    return { size: lengthOf({ size }), taken: blocks * STAT_BLOCK_BYTES };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { size: 0, taken: 0 };
     throw error;
