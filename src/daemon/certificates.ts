@@ -131,7 +131,7 @@ export function createCertificateParts(backends: CertificateBackends | null, dep
   const proof = new HostNameProof({ lookup, looks, domain, publicAddress, required: outside.proofRequired });
   const useCases = createCertificates({
     ...{ store, act, authorities, issuance, upkeep, looks, presenter },
-    ...{ domain, wildcard, persists, publicAddress, now },
+    ...{ speaksTls: router.tlsListen !== null, domain, wildcard, persists, publicAddress, now },
   });
   return { useCases, presenter, upkeep, proof };
 }

@@ -193,7 +193,13 @@ describe('an attempt', () => {
     const act: Act = (_caller, _action, _subject, _options, work) => work();
     const certificates = createCertificates({
       ...{ store, act, issuance, upkeep, looks, presenter, now, authorities: [world.authority.authority()] },
-      ...{ domain: 'apps.example.com', wildcard: true, persists: false, publicAddress: () => OUR_ADDRESS },
+      ...{
+        speaksTls: true,
+        domain: 'apps.example.com',
+        wildcard: true,
+        persists: false,
+        publicAddress: () => OUR_ADDRESS,
+      },
     });
     let asked = 0;
     const retryAt = new Date(now().getTime() + 30 * HOUR_MS);

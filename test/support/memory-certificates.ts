@@ -29,7 +29,7 @@ export function certificatesIn(memory: Memory): Certificates {
       else memory.allowed(caller, 'cert.add', app);
       const { facts, notes } = checkUpload(chain, key, new Date());
       const { key: _key, pendingKey: _pending, ...record } = newRecord('c', facts.names, app, new Date());
-      return { view: { record, isPresented: true, nextStep: '' }, notes };
+      return { view: { record, isPresented: true, isExpired: false, nextStep: '' }, notes };
     },
     async remove(caller, name) {
       demand(caller, 'cert.list');

@@ -8,7 +8,7 @@ const fields = Type.Object({
   names: Type.Array(Type.String()),
   app: Type.String(),
   source: Type.String({ description: 'authority or upload' }),
-  state: Type.String({ description: 'waiting, ordering, issued, failed or unused' }),
+  state: Type.String({ description: 'waiting, ordering, issued, expired, failed or unused' }),
   presented: Type.Boolean(),
   cause: Type.String({ description: 'Why the last attempt failed: a code of docs/https.md' }),
   problem: Type.String(),
@@ -21,11 +21,11 @@ const fields = Type.Object({
   chain: Type.String({ description: 'PEM' }),
 });
 
-function toWire({ record, isPresented, nextStep }: CertificateView) {
+function toWire({ record, isPresented, isExpired, nextStep }: CertificateView) {
   const { id, names, app, source, state, cause, problem, failures, nextAttemptAt, issuer, notBefore, notAfter } =
     record;
   return {
-    ...{ id, names: [...names], app, source, state, presented: isPresented },
+    ...{ id, names: [...names], app, source, state: isExpired ? 'expired' : state, presented: isPresented },
     ...{ cause: cause ?? '', problem, nextStep, failures, nextAttemptAt: nextAttemptAt ?? '' },
     ...{ issuer, notBefore, notAfter, chain: record.chain },
   };

@@ -32,7 +32,7 @@ export function registerCert(cert: Command, cli: Cli): void {
       cli.show(report, () => {
         const [found] = report.certificates;
         const shown = found === undefined ? `${report.name} has no certificate.` : stateText(found);
-        if (report.cause === '')
+        if (report.problem === '')
           return `${shown}\nNothing is wrong with ${report.name}, as far as can be seen from the server.`;
         return `${shown}\n\n${report.problem}\nNext: ${report.nextStep}`;
       });
@@ -87,12 +87,17 @@ function listText(list: readonly Certificate[]): string {
 
 function stateText(one: Certificate): string {
   const names = one.names.join(', ');
-  const shown = one.presented
-    ? `${names} has a certificate of ${one.issuer}, good until ${expiryOf(one)}.`
-    : `${names} has no certificate yet.`;
+  const shown = shownText(one, names);
   if (one.state === 'waiting' || one.state === 'ordering') return `${shown}\nOne is being asked for.`;
   if (one.state !== 'failed') return shown;
   return `${shown}\nThe last attempt failed: ${one.problem}\nNext: ${one.nextStep}\nIt is tried again at ${one.nextAttemptAt}.`;
+}
+
+function shownText(one: Certificate, names: string): string {
+  if (one.state === 'expired') return `The certificate of ${one.issuer} for ${names} expired on ${expiryOf(one)}.`;
+  const has = `${names} has a certificate of ${one.issuer}, good until ${expiryOf(one)}`;
+  if (one.presented) return `${has}.`;
+  return one.state === 'issued' ? `${has}, which is not presented now.` : `${names} has no certificate yet.`;
 }
 
 function expiryOf({ notAfter }: Certificate): string {

@@ -18,7 +18,7 @@ import { at, BASE } from '../routing/location.ts';
 type Certificate = AnswerOf<'GET /certificates'>[number];
 type Why = AnswerOf<'GET /certificates/{name}'>;
 
-const MOODS: Readonly<Record<string, Mood>> = { issued: 'good', failed: 'bad', unused: 'idle' };
+const MOODS: Readonly<Record<string, Mood>> = { issued: 'good', expired: 'bad', failed: 'bad', unused: 'idle' };
 
 /** Certificates with their causes: what is presented, and how far the next one has come. */
 export default function Certificates() {
@@ -73,13 +73,14 @@ function CertificateTable({ certificates, changed }: { certificates: readonly Ce
 
 function State({ certificate }: { certificate: Certificate }) {
   const { state, presented, problem, nextStep, failures, nextAttemptAt } = certificate;
+  const isHidden = state === 'issued' && !presented;
   return (
     <span class="stack dense">
       <span>
         <Status
           state={state}
-          label={state === 'issued' && !presented ? 'issued, another is presented' : state}
-          mood={MOODS[state] ?? 'wait'}
+          label={isHidden ? 'issued, not presented' : state}
+          mood={isHidden ? 'idle' : (MOODS[state] ?? 'wait')}
         />
       </span>
       {problem !== '' && <span class="small">{problem}</span>}

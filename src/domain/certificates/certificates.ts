@@ -22,8 +22,10 @@ import { hostsOf, shownNames } from './wanted.ts';
 
 export interface CertificateView {
   readonly record: KeylessCertificate;
-  /** Whether clients are shown it now. */
+  /** Whether clients are shown it now, unless another one goes before it. */
   readonly isPresented: boolean;
+  /** It was issued, and its time is over. */
+  readonly isExpired: boolean;
   /** '' when there is nothing to do. */
   readonly nextStep: string;
 }
@@ -76,6 +78,8 @@ interface CertificatesDeps {
   readonly upkeep: CertificateUpkeep;
   readonly looks: NameLooks;
   readonly presenter: Presenter;
+  /** The router has a listener for TLS. */
+  readonly speaksTls: boolean;
   readonly domain: string;
   readonly wildcard: boolean;
   readonly persists: boolean;
@@ -90,11 +94,12 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
   const { store, act, authorities, issuance, upkeep, looks, presenter, domain, wildcard, publicAddress, now } = deps;
 
   const viewOf = (record: KeylessCertificate): CertificateView => {
-    const isPresented = record.state !== 'unused' && isGood(record, now());
+    const isPresented = deps.speaksTls && presenter.presentsCertificate(record.id);
+    const isExpired = record.state === 'issued' && !isGood(record, now());
     const [name = ''] = record.names;
     const step =
       record.cause === null ? '' : nextStep(record.cause, { name, address: publicAddress(), app: record.app });
-    return { record, isPresented, nextStep: step };
+    return { record, isPresented, isExpired, nextStep: step };
   };
 
   /** By the id or a host name. What a tenant has uploaded may claim names of others: those count last. */
@@ -111,10 +116,12 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     };
   }
 
+  /** An uploaded one that has expired counts where there is no other: its names get one from an authority. */
   async function find(name: string): Promise<{ record: KeylessCertificate; app: App | null }> {
     const wanted = name.trim().toLowerCase();
+    const current = await certificatesAs(wanted, (record) => !isLeft(record));
     const records = await certificatesAs(wanted);
-    const record = records.named ?? records.covering ?? records.claiming;
+    const record = current.named ?? current.covering ?? records.named ?? records.covering ?? records.claiming;
     if (record === undefined) {
       throw new PlatformError('certificate.not_found', `There is no certificate for ${wanted}.`, {
         hint: 'See which there are: tancho cert list',
@@ -122,6 +129,8 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     }
     return { record, app: record.app === '' ? null : await store.app(record.app) };
   }
+
+  const isLeft = (record: KeylessCertificate): boolean => record.source === 'upload' && !isGood(record, now());
 
   const subjectOf = (app: App | null): { app?: App } => (app === null ? {} : { app });
 
@@ -145,7 +154,10 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       const app = owner === undefined ? found.app : await store.app(owner.app);
       demand(caller, 'cert.info', subjectOf(app));
       const certificate = found.record === null ? null : viewOf(found.record);
-      const looked = await lookAt(found.record?.names ?? [name]);
+      const upload = found.record?.source === 'upload' ? found.record : null;
+      if (upload !== null && !(isLeft(upload) && owner !== undefined))
+        return { name, certificate, cause: null, ...problemOf(upload) };
+      const looked = await lookAt(upload === null && found.record !== null ? found.record.names : [name]);
       const facts = { name, address: publicAddress(), app: app?.name ?? '' };
       if (looked !== null) return { name, certificate, ...looked, nextStep: nextStep(looked.cause, facts) };
       const { cause = null, problem = '' } = certificate?.record ?? {};
@@ -158,6 +170,11 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
         if (record.source === 'upload') {
           throw new PlatformError('certificate.invalid', 'An uploaded certificate is not renewed by the platform.', {
             hint: 'Upload the next one: tancho cert add --chain <file> --key <file>',
+          });
+        }
+        if (authorities.length === 0) {
+          throw new PlatformError('certificate.invalid', 'No authority is asked for certificates here.', {
+            hint: 'An operator can set edge.tls.listen and certificates.authority (docs/https.md); or upload one: tancho cert add --chain <file> --key <file>',
           });
         }
         const isLimited = record.cause === 'rate_limited' && Date.parse(record.nextAttemptAt ?? '') > now().getTime();
@@ -256,6 +273,15 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       return { name: first.name, isLocal: !first.looksAtNames, root, fingerprint, persistRecord };
     },
   };
+
+  /** Of an uploaded one, which nobody but people renews. */
+  function problemOf(record: KeylessCertificate): Pick<CertificateReport, 'problem' | 'nextStep'> {
+    if (!isLeft(record)) return { problem: '', nextStep: '' };
+    return {
+      problem: `The uploaded certificate expired on ${record.notAfter.slice(0, 10)}.`,
+      nextStep: 'Upload the next one: tancho cert add --chain <file> --key <file>',
+    };
+  }
 
   async function lookAt(names: readonly string[]): Promise<{ cause: Cause; problem: string } | null> {
     const [authority] = authorities;

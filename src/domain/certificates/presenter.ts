@@ -40,6 +40,7 @@ export class Presenter {
   #certificates: readonly Certificate[] = [];
   #isStale = true;
   #applied: { readonly certificates: readonly Certificate[]; readonly challenges: string } | null = null;
+  #appliedIds: ReadonlySet<string> = new Set();
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
@@ -88,6 +89,11 @@ export class Presenter {
     return this.#applied?.certificates.some((one) => coversAny(one, host)) ?? false;
   }
 
+  /** Whether the router has been given the certificate of this record. */
+  presentsCertificate(id: string): boolean {
+    return this.#appliedIds.has(id);
+  }
+
   /** Resolves when authorities find the answer; what it resolves to takes it away. */
   async present(challenge: Extract<Challenge, { kind: 'http-01' | 'tls-alpn-01' }>): Promise<() => Promise<void>> {
     const { name } = challenge;
@@ -129,6 +135,7 @@ export class Presenter {
     const version = await this.#nextVersion();
     await this.#deps.router.applyCertificates({ version, certificates, ...open });
     this.#applied = { certificates, challenges };
+    if (areNew) this.#appliedIds = new Set(certificates.map(({ id }) => id));
     // Of challenges other controls are told one by one.
     if (areNew) this.#deps.news?.publish('certificates', '');
   }
