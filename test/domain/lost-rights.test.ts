@@ -1,9 +1,11 @@
 /** Whoever loses a right loses it at once: also for what waits for its turn, and for what goes on. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRun } from '../../src/domain/apps/run.ts';
 import { createShells } from '../../src/domain/apps/shells.ts';
 import { createLogs } from '../../src/domain/logs/logs.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
+import { parseManifest } from '../../src/domain/services/manifest.ts';
+import { bindingLease } from '../../src/domain/services/orphans.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const BOB: UserCaller = { ...ANN, email: 'bob@example.com' };
@@ -75,6 +77,78 @@ it('a change that waits does not reach an app that has come to belong to others'
   held.release();
   await restarting;
   expect(await waiting).toBe('access.denied');
+});
+
+describe('of two that it is about', () => {
+  const BOTH: UserCaller = { ...BOB, teams: ['crew', 'second'] };
+  const leaveSecond = () => world.machine.store.transact((tx) => tx.removeMember('second', BOB.email));
+  const outcomes = (...works: Promise<unknown>[]): Promise<unknown[]> =>
+    Promise.all(works.map((work) => work.then(() => 'done').catch((error: { code: string }) => error.code)));
+
+  beforeEach(async () => {
+    await world.machine.store.transact((tx) =>
+      tx.insertTeam({ name: 'second', createdAt: '', members: [ANN.email, BOB.email] }),
+    );
+  });
+
+  it('a swap and a link that wait are refused when their caller has lost the right to the second app', async () => {
+    await world.createApp('blog');
+    await world.machine.store.transact((tx) => tx.updateApp('blog', { teams: ['second'], teamOwner: 'second' }));
+    const held = world.faults.hold('provisioner.ready');
+    const restarting = world.restart('shop');
+    await held.reached;
+    const { swap, links } = world.useCases;
+    const waiting = outcomes(
+      swap.swap(BOTH, 'shop', 'blog', { force: true, cnameOnly: false }),
+      links.add(BOTH, 'shop', 'blog', say),
+    );
+    await leaveSecond();
+    held.release();
+    await restarting;
+    expect(await waiting).toEqual(['access.denied', 'access.denied']);
+  });
+
+  async function instanceOfSecond(): Promise<string> {
+    const { services, instances } = world.useCases;
+    await services.create(ANN, parseManifest('id: db\npassword: s\nendpoint:\n  production: http://x\n'));
+    const { id } = await instances.create(ANN, { name: 'one', service: 'db', owner: 'crew' });
+    await world.machine.store.transact((tx) => tx.updateInstance(id, { teams: ['second'], teamOwner: 'second' }));
+    return id;
+  }
+  const bound = () => world.machine.endpoint.instances.values().next().value?.bindings.size;
+
+  it('a binding that waits is not asked for when its caller has lost the right to the instance', async () => {
+    const lease = bindingLease(await instanceOfSecond(), 'shop');
+    let asked = 0;
+    world.machine.fault = () => {
+      asked += 1;
+      return 'none';
+    };
+    const turn = Promise.withResolvers<void>();
+    const busy = world.parts.leases.hold(lease, { waitMs: 0, holder: 'test' }, () => turn.promise);
+    const waiting = outcomes(world.useCases.bindings.bind(BOTH, 'one', 'shop', {}, say));
+    await leaveSecond();
+    turn.resolve();
+    await busy;
+    expect([await waiting, asked]).toEqual([['access.denied'], 0]);
+  });
+
+  it.each([
+    ['the instance', leaveSecond],
+    ['the app', leaveTeam],
+  ])('a binding is undone when its caller has lost the right to %s meanwhile', async (_, lose) => {
+    await instanceOfSecond();
+    const held = world.faults.hold('provisioner.ready');
+    const restarting = world.restart('shop');
+    await held.reached;
+    const waiting = outcomes(world.useCases.bindings.bind(BOTH, 'one', 'shop', {}, say));
+    await expect.poll(bound).toBe(1);
+    await lose();
+    held.release();
+    await restarting;
+    expect(await waiting).toEqual(['access.denied']);
+    expect([bound(), await world.machine.store.bindings({ app: 'shop' })]).toEqual([0, []]);
+  });
 });
 
 it('a followed log ends before the first entry that its reader may not see', async () => {

@@ -60,7 +60,7 @@ export function memoryUseCases(now: () => Date, registration: Registration = tru
     ...createMemoryServices({
       act,
       now,
-      teams: store,
+      accounts: store,
       apps: platform.records,
       putEnv: (app, vars) => platform.putEnv(app, vars),
     }).useCases,

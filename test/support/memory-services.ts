@@ -2,6 +2,7 @@
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import type { Act } from '../../src/domain/act.ts';
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
+import type { CallerStore } from '../../src/domain/caller-now.ts';
 import type { Rollouts } from '../../src/domain/rollouts/rollouts.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { Leases } from '../../src/domain/leases.ts';
@@ -27,7 +28,7 @@ import { SILENT } from '../../src/lib/logger.ts';
 interface MemoryServicesDeps {
   readonly act: Act;
   readonly now: () => Date;
-  readonly teams: Pick<TeamReader, 'team'>;
+  readonly accounts: CallerStore & Pick<TeamReader, 'team'>;
   readonly apps: ReadonlyMap<string, App>;
   readonly putEnv: (app: string, vars: readonly EnvVar[]) => void;
 }
@@ -82,11 +83,11 @@ function sorted<T extends { readonly name: string }>(list: T[]): T[] {
 }
 
 /** The apps of these tests have no release that could be replaced, so nothing is ever rolled out. */
-export function createMemoryServices({ act, now, teams, apps, putEnv }: MemoryServicesDeps) {
+export function createMemoryServices({ act, now, accounts, apps, putEnv }: MemoryServicesDeps) {
   const records = new Records();
   const reads = {
+    ...accounts,
     ...records,
-    team: (name: string) => teams.team(name),
     app: async (name: string) => apps.get(name) ?? null,
     env: async () => [],
     units: async () => [],

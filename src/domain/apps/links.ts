@@ -3,7 +3,7 @@
  * needs access to both. What it reaches is the app's, not its releases': going back to one changes no link.
  */
 import { type Action, demand } from '../access.ts';
-import type { Act } from '../act.ts';
+import { type Act, demandStill } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
@@ -39,6 +39,7 @@ interface LinksDeps {
   readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
+  readonly now: () => Date;
 }
 
 interface Change {
@@ -49,7 +50,7 @@ interface Change {
 }
 
 export function createLinks(deps: LinksDeps): Links {
-  const { store, routes, journal, act } = deps;
+  const { store, routes, journal, act, now } = deps;
 
   /** `next`: what the app is linked to then; null when that is so already. */
   async function change(
@@ -64,7 +65,7 @@ export function createLinks(deps: LinksDeps): Links {
     await act(caller, action, { app }, { target: `app:${name}`, lease, detail: to }, async () => {
       const current = await demandApp(store, name);
       const target = await demandApp(store, to);
-      demand(caller, action, { app: target });
+      await demandStill({ store, now }, caller, action, { app: target });
       const links = await next(current, target);
       if (links === null) {
         // A crash may have kept its units from learning of it.

@@ -2,7 +2,7 @@
  * Use case: two apps exchange their addresses (specification 4.1, /swap): the host names of the one are answered by the units of
  * the other, from one route table to the next. One transaction stores it, so a crash leaves it done or not done.
  */
-import type { Act } from '../act.ts';
+import { type Act, demandStill } from '../act.ts';
 import { demand } from '../access.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
@@ -30,9 +30,10 @@ interface SwapDeps {
   readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
+  readonly now: () => Date;
 }
 
-export function createSwap({ store, routes, journal, act }: SwapDeps): Swap {
+export function createSwap({ store, routes, journal, act, now }: SwapDeps): Swap {
   async function exchange(name1: string, name2: string, { force, cnameOnly }: SwapOptions): Promise<void> {
     await store.transact(async (tx) => {
       const [one, two] = [await demandApp(tx, name1), await demandApp(tx, name2)];
@@ -57,7 +58,7 @@ export function createSwap({ store, routes, journal, act }: SwapDeps): Swap {
       const lease = [`app:${name1}`, `app:${name2}`];
       const detail = options.cnameOnly ? `${name2} (cname only)` : name2;
       await act(caller, 'app.swap', { app: one }, { target: `app:${name1}`, lease, detail }, async () => {
-        demand(caller, 'app.swap', { app: await demandApp(store, name2) });
+        await demandStill({ store, now }, caller, 'app.swap', { app: two });
         await exchange(name1, name2, options);
         await routes.publishStored(name1, name2);
       });

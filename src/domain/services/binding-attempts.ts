@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { demand } from '../access.ts';
 import { demandApp } from '../demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
+import { callerNow } from '../caller-now.ts';
 import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -75,7 +76,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       await demandApp(tx, app);
       const current = await tx.instanceById(id);
       if (current?.state !== 'ready') throw notReady(current);
-      demand(caller, 'instance.bind', { instance: current });
+      demand(await callerNow(tx, caller, binding.createdAt), 'instance.bind', { instance: current });
       await tx.insertBinding(binding);
     });
     return { ...binding, unitHosts: await unitHosts(store, app) };

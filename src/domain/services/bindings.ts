@@ -3,7 +3,7 @@
  * app's environment and its units. Each step is recorded before it is begun; what is cut off is undone by orphans.ts.
  */
 import { type Action, demand } from '../access.ts';
-import type { Act } from '../act.ts';
+import { type Act, demandStill } from '../act.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from '../env/env-change.ts';
@@ -64,15 +64,19 @@ const LEASE_WAIT_MS = 30_000;
 export function createBindings(deps: BindingsDeps): Bindings {
   const { store, attempts, orphans, leases, journal, act } = deps;
 
-  /** The app as it is to be, stored together with what `write` stores, and its units replaced. */
+  /** For who may still do the action: the app as it is to be, stored together with what `write` stores, and its units replaced. */
   function restart(
     caller: Caller,
-    app: string,
-    options: BindOptions & { readonly say: Say; readonly holder: string },
+    action: 'app.bind' | 'app.unbind',
+    on: App,
+    options: BindOptions & { readonly say: Say },
     change: (current: App) => Promise<{ bindings: readonly BoundVars[]; write: (tx: StoreWriter) => Promise<void> }>,
   ): Promise<void> {
-    const { noRestart = false, say, holder } = options;
+    const { noRestart = false, say } = options;
+    const app = on.name;
+    const holder = `${action} by ${callerName(caller)}`;
     return leases.hold(`app:${app}`, { waitMs: LEASE_WAIT_MS, holder }, async () => {
+      await demandStill(deps, caller, action, { app: on });
       const current = await demandApp(store, app);
       const { bindings, write } = await change(current);
       const env = withBindings(await store.env(app), bindings);
@@ -86,14 +90,14 @@ export function createBindings(deps: BindingsDeps): Bindings {
 
   async function give(
     caller: Caller,
-    instance: Instance,
+    { app: before, instance }: { readonly app: App; readonly instance: Instance },
     on: { readonly binding: Binding; readonly answered: Answered },
     options: BindOptions & { readonly say: Say },
   ): Promise<Record<string, string>> {
     const { app } = on.binding;
-    const holder = `app.bind by ${callerName(caller)}`;
     let vars: Record<string, string> = {};
-    await restart(caller, app, { ...options, holder }, async () => {
+    await restart(caller, 'app.bind', before, options, async () => {
+      await demandStill(deps, caller, 'instance.bind', { instance });
       const { names } = on.binding.names;
       const given = checkBoundVars(await store.env(app), on.answered, { instance: instance.name, names });
       vars = renamed(given, names);
@@ -134,7 +138,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
       return under(caller, 'app.bind', { app, instance }, async () => {
         const names = await namesFor(app, instance, options);
         const vars = await attempts.attempt(caller, { instance, app: appName, names }, (binding, answered) =>
-          give(caller, instance, { binding, answered }, { ...options, say }),
+          give(caller, { app, instance }, { binding, answered }, { ...options, say }),
         );
         await journal.note(appName, `bound to ${instance.name} by ${callerName(caller)}`);
         return vars;
@@ -152,8 +156,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
         }
         await orphans.during(binding.id, async () => {
           if (binding.state === 'bound') {
-            const holder = `app.unbind by ${callerName(caller)}`;
-            await restart(caller, appName, { ...options, say, holder }, async () => ({
+            await restart(caller, 'app.unbind', app, { ...options, say }, async () => ({
               bindings: await boundVars(store, appName, new Set([binding.id])),
               write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding' }),
             }));
