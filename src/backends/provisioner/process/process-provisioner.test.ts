@@ -143,7 +143,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       try {
         mkdirSync(bin);
         // Waits with what is removed in the background, and with nothing else.
-        const wait = `case "$*" in *.removed-*) while [ ! -e ${gate} ]; do sleep 0.05; done;; esac`;
+        const wait = `case "$*" in *.removed-*) while [ -e ${bin} ] && [ ! -e ${gate} ]; do sleep 0.05; done;; esac`;
         const rm = `#!/bin/sh\n${wait}\nPATH=${path} exec rm "$@"\n`;
         writeFileSync(join(bin, 'rm'), rm, { mode: 0o755 });
         process.env['PATH'] = `${bin}:${path}`;
