@@ -2,7 +2,9 @@
 """Stands for uv, poetry and pipenv: runs a command in the environment that the build has made. Nothing is installed by it."""
 
 import os
+import re
 import shlex
+import shutil
 import sys
 
 # Options that take a value, and those that ask for something that is not there.
@@ -50,12 +52,32 @@ def script_of(word):
     return shlex.split(found) if isinstance(found, str) else None
 
 
+def own_script(word):
+    """What runs a script that pyproject.toml names: the project itself is not installed, its code is found."""
+    try:
+        with open("pyproject.toml", "rb") as file:
+            import tomllib
+
+            project = tomllib.load(file)
+            tables = (project.get("project", {}), project.get("tool", {}).get("poetry", {}))
+            found = next((table["scripts"][word] for table in tables if word in table.get("scripts", {})), None)
+    except (AttributeError, ImportError, KeyError, OSError, TypeError, ValueError):
+        return None
+    named = re.fullmatch(r"\s*([\w.]+)\s*:\s*(\w+)([\w.]*)\s*(?:\[.*\])?\s*", found) if isinstance(found, str) else None
+    if named is None:
+        return None
+    module, function, rest = named.groups()
+    return ["python", "-c", f"import sys; sys.argv[0] = {word!r}; from {module} import {function}; sys.exit({function}{rest}())"]
+
+
 def main(name, arguments):
     words = command_of(name, arguments)
     if not words:
         fail(f"{name} run needs a command.")
     if name == "pipenv":
         words = [*(script_of(words[0]) or words[:1]), *words[1:]]
+    if name != "pipenv" and shutil.which(words[0]) is None:
+        words = [*(own_script(words[0]) or words[:1]), *words[1:]]
     if name == "uv" and words[0].endswith(".py"):
         words = ["python", *words]
     try:

@@ -186,12 +186,26 @@ describe('a stand-in', skipFor(!hasPython && 'there is no Python'), () => {
     expect(await ran(name, args)).toEqual({ code: 2, output: expect.stringMatching(expected) as string });
   });
 
-  it('of pipenv knows the scripts of Pipfile', async (context) => {
-    const hasToml = await run('python3', ['-c', 'import tomllib']).then(
+  const readsToml = (): Promise<boolean> =>
+    run('python3', ['-c', 'import tomllib']).then(
       () => true,
       () => false,
     );
-    if (!hasToml) context.skip('this Python reads no TOML');
+
+  it.each([
+    ['uv', '[project.scripts]\nserve = "shop.cli:main"\n'],
+    ['poetry', '[tool.poetry.scripts]\nserve = "shop.cli:main"\n'],
+  ])('of %s runs a script of the project itself, which is not installed', async (name, project) => {
+    if (!(await readsToml())) return;
+    await write({ 'pyproject.toml': project });
+    const code = "import sys; sys.argv[0] = 'serve'; from shop.cli import main; sys.exit(main())";
+    expect(await ran(name, ['run', 'serve', '-x'])).toEqual({ code: 0, output: `python -c ${code} -x\n` });
+    expect(await ran(name, ['run', 'gunicorn'])).toEqual({ code: 0, output: 'gunicorn\n' });
+    expect(await ran(name, ['run', 'other'])).toMatchObject({ code: 2 });
+  });
+
+  it('of pipenv knows the scripts of Pipfile', async (context) => {
+    if (!(await readsToml())) context.skip('this Python reads no TOML');
     await write({ Pipfile: '[scripts]\nserve = "gunicorn \'a b\'"\n' });
     expect(await ran('pipenv', ['run', 'serve', '-x'])).toEqual({ code: 0, output: 'gunicorn a b -x\n' });
   });
