@@ -191,6 +191,27 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
     ],
     page,
   },
+  'a workspace of Nx with two apps': {
+    from: 'build-plan/languages/node/nx.ts',
+    cause: 'no_process',
+    needs: ['npm'],
+    files: {
+      'package.json': json({ devDependencies: { nx: '21', vite: '7' } }),
+      ...{ 'nx.json': '{}', 'apps/api/project.json': '{}', 'apps/web/project.json': '{}' },
+    },
+    hint: 'Say it in the scripts of package.json, for example "build": "nx build api" and "start": "node dist/apps/api/main.js" (for pages, in place of start, in tancho.yaml: static: { root: dist/apps/api }); commit and push again.',
+    follow: [
+      {
+        edit: {
+          'package.json': json({
+            devDependencies: { nx: '21', vite: '7' },
+            scripts: { build: 'nx build api', start: 'node dist/apps/api/main.js' },
+          }),
+        },
+      },
+    ],
+    page,
+  },
   'a workspace with two apps': {
     from: 'build-plan/languages/node/app-package.ts',
     cause: 'no_process',

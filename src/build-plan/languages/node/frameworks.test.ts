@@ -241,6 +241,38 @@ describe('what is made for a server', () => {
     );
     expect(made.processes['web']?.command).toBe(command);
   });
+
+  const workspace = (...apps: string[]): Files =>
+    Object.fromEntries(['nx.json', ...apps.map((app) => `apps/${app}/project.json`)].map((path) => [path, '{}']));
+  const OF_NX = { devDependencies: { nx: '21', vite: '7', '@nestjs/core': '11' } };
+  const commands = ({ steps }: BuildPlan): string[] => steps.map(({ run }) => run.join(' '));
+
+  it('by the only app of a workspace of Nx is served, or started, from where that puts it', async () => {
+    const vite = { devDependencies: { nx: '21', vite: '7' }, scripts: { start: 'nx serve' } };
+    const pages = await plan(vite, workspace('shop', 'shop-e2e'));
+    expect(commands(pages)).toContain('npm exec --no -- nx build shop');
+    expect(pages.site?.roots).toEqual(['dist/apps/shop/browser', 'dist/apps/shop', 'apps/shop/dist']);
+    const options = { outputPath: 'dist/apps/api', main: 'apps/api/src/main.ts' };
+    const project = JSON.stringify({ name: 'api', targets: { build: { executor: '@nx/webpack:webpack', options } } });
+    const program = await plan(OF_NX, { ...workspace(), 'apps/api/project.json': project });
+    expect(commands(program)).toContain('npm exec --no -- nx build api');
+    expect(program.processes['web']?.command).toBe('node dist/apps/api/main.js');
+  });
+
+  it('in a workspace of Nx is asked for where there are several apps, or nothing says how the one is started', async () => {
+    for (const [apps, named] of [
+      [['api', 'web'], 'apps/api, apps/web'],
+      [['api'], 'apps/api'],
+    ] as const) {
+      const [problem] = (await plan(OF_NX, workspace(...apps))).problems;
+      expect(problem?.message).toContain(`The workspace of Nx has ${named}, and nothing says`);
+      expect(problem?.hint).toContain('"build": "nx build api" and "start": "node dist/apps/api/main.js"');
+    }
+    const own = { ...OF_NX, scripts: { build: 'nx build api', start: 'node dist/apps/api/main.js' } };
+    const made = await plan(own, workspace('api', 'web'));
+    expect([made.problems, made.processes['web']?.command]).toEqual([[], 'node dist/apps/api/main.js']);
+    expect(commands(made)).toContain('npm run build');
+  });
 });
 
 describe('development packages', () => {

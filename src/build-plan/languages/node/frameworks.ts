@@ -6,7 +6,7 @@ import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
 import { NEXT_START, nextStandalone } from './next-standalone.ts';
 import type { PackageJson } from './package-json.ts';
-import { nxFramework } from './nx.ts';
+import { nxAppFramework, nxApps, nxFramework } from './nx.ts';
 import { svelteKitRuns } from './sveltekit.ts';
 
 export interface Framework {
@@ -185,9 +185,11 @@ const KNOWN: readonly Known[] = [
 
 export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {
   const known = KNOWN.find(({ packages }) => packages.some((name) => packageJson.wants(name)));
-  if (known === undefined) return nxFramework(files, packageJson);
+  const runs = typeof known?.runs === 'function' ? await known.runs(files, packageJson) : known?.runs;
+  const [app, ...others] = await nxApps(files, packageJson);
+  if (app !== undefined) return nxAppFramework(files, [app, ...others], runs ?? null);
+  if (known === undefined || runs === undefined) return nxFramework(files, packageJson);
   const { name, packages, build, cli = packages[0] ?? '', env = {}, newVariables = [] } = known;
-  const runs = typeof known.runs === 'function' ? await known.runs(files, packageJson) : known.runs;
   const { buildEnv = {}, unitEnv = {} } = runs.kind === 'server' ? runs : {};
   return {
     name,
