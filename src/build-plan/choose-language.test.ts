@@ -3,6 +3,7 @@ import { sourceOf } from '../../test/support/memory-source.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { checkSource, chooseLanguages } from './choose-language.ts';
 import { LANGUAGES } from './languages/built-in.ts';
+import { planSource } from './plan-source.ts';
 
 async function choose(platform: string, files: Record<string, string>, web?: string): Promise<string> {
   const settings = { startCommands: web === undefined ? {} : { web } };
@@ -109,6 +110,20 @@ describe('the platform of an app', () => {
     await expect(choose('nodejs', { 'README.md': '', 'api/package.json': '{}' })).rejects.toMatchObject({
       message: expect.stringMatching(/There is api\/package\.json, but the app must lie at the top\./) as string,
       hint: 'Make that directory the app and push again: tancho app update shop --root api',
+    });
+  });
+
+  it('says how to build by a Dockerfile that lies apart, and copies from the top', async () => {
+    const apart = { 'lib/shop.ex': '', 'docker/Dockerfile': 'FROM a\nCOPY lib lib', 'docker/entrypoint.sh': '' };
+    await expect(choose(AUTO_PLATFORM, apart)).rejects.toMatchObject({
+      message: expect.stringMatching(/There is docker\/Dockerfile, which is not at the top\.$/) as string,
+      hint: 'Name it in a file tancho.yaml at the top, as "dockerfile: { file: docker/Dockerfile }", commit and push again after: tancho app update shop --platform dockerfile',
+    });
+    const named = { ...apart, 'tancho.yaml': 'dockerfile: { file: docker/Dockerfile }\n' };
+    const request = { app: 'shop', platform: 'dockerfile', languages: LANGUAGES, files: sourceOf(named) };
+    expect((await planSource(request)).plan).toMatchObject({ problems: [], image: { file: 'docker/Dockerfile' } });
+    await expect(choose(AUTO_PLATFORM, { 'api/Dockerfile': '', 'api/shop.ex': '' })).rejects.toMatchObject({
+      hint: expect.stringContaining('--root api') as string,
     });
   });
 

@@ -136,6 +136,11 @@ async function nothing(
 ): Promise<Failure> {
   const [first, ...others] = await appsBelow(files, languages);
   if (first === undefined) return new Failure('no_platform', message, otherwise);
+  if (others.length === 0 && (await isRecipeOfAll(files, first))) {
+    return new Failure('no_platform', `${message} There is ${first.because}, which is not at the top.`, {
+      hint: `Name it in a file tancho.yaml at the top, as "dockerfile: { file: ${first.because} }", commit and push again after: tancho app update ${app} --platform dockerfile`,
+    });
+  }
   const all = [first, ...others].slice(0, NAMED);
   const there = all.map(({ because }) => because).join(' and ');
   const are = all.length === 1 ? 'is' : 'are';
@@ -167,6 +172,14 @@ async function appsBelow(files: SourceFiles, languages: readonly Language[]): Pr
     level = next;
   }
   return found;
+}
+
+/** What such a directory has for a Dockerfile that copies from above it. */
+const FOR_RECIPE = /^(?:docker|container)file|\.(?:sh|conf|ya?ml|md|env|ini|template)$|^\./i;
+
+async function isRecipeOfAll(files: SourceFiles, { directory, because }: AppBelow): Promise<boolean> {
+  if (!/\/(?:Docker|Container)file$/.test(because)) return false;
+  return (await files.list(directory)).every((name) => FOR_RECIPE.test(name));
 }
 
 async function directoriesIn(files: SourceFiles, directory: string): Promise<string[]> {

@@ -24,6 +24,15 @@ export const DOCKERFILE_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { Dockerfile: BASE } }],
     page,
   },
+  'a Dockerfile that lies apart': {
+    from: 'build-plan/choose-language.ts',
+    cause: 'no_platform',
+    needs: ['images'],
+    files: { 'lib/words.txt': 'hello', 'docker/Dockerfile': `${BASE}COPY lib/words.txt /words.txt\n` },
+    hint: 'Name it in a file tancho.yaml at the top, as "dockerfile: { file: docker/Dockerfile }", commit and push again after: tancho app update APP --platform dockerfile',
+    follow: [{ edit: { 'tancho.yaml': 'dockerfile: { file: docker/Dockerfile }\n' } }, { tancho: {} }],
+    page,
+  },
   'Reflex, which wants two languages': {
     from: 'build-plan/languages/python/start.ts',
     cause: 'no_process',
@@ -49,15 +58,6 @@ export const DOCKERFILE_ROWS: Readonly<Record<string, HintRow>> = {
     files: { Dockerfile: 'FROM not:an:image\n' },
     hint: 'Write it as registry.example.com/team/app:tag in Dockerfile and push again.',
     follow: [{ edit: { Dockerfile: BASE } }],
-    page,
-  },
-  'a here-document': {
-    from: DOCKERFILE,
-    cause: 'invalid_config',
-    needs: ['images'],
-    files: { Dockerfile: `${BASE}RUN <<EOF\ntrue\nEOF\n` },
-    hint: 'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again.',
-    follow: [{ edit: { Dockerfile: `${BASE}RUN ["/busybox", "true"]\n` } }],
     page,
   },
   'more instructions than there may be': {

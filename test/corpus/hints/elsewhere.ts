@@ -1,5 +1,7 @@
 /** What a hint begins with -> why no push of a test can take it. */
 export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'Put it into a file and COPY that':
+    'the server has to have a buildah before 1.35; dockerfile.test.ts and described-tools.test.ts have it',
   'Make the largest of them smaller, or take them out':
     'a source has to hold more than 64 MiB; source-files.test.ts has it',
   'Try again; another port will be chosen.': 'a foreign process has to take the port between its choice and the start',

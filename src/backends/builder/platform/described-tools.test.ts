@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { type BuilderWorld, builderWorld } from '../../../../test/support/builder-world.ts';
 import { FAKE } from '../../../../test/support/fake-language.ts';
+import { treeOf } from '../../../../test/support/source-trees.ts';
 import type { Tool } from '../../../build-plan/build-plan.ts';
 
 const NONE = 'no-such-program';
@@ -23,4 +24,20 @@ it.each<[string, Tool, boolean, string]>([
   const [platform] = await world.builder.platforms();
   expect(platform).toMatchObject({ ready, missing: ready ? [] : [expect.stringContaining(NONE) as string] });
   expect(platform?.tools.join(' ')).toContain(says);
+});
+
+it('a tool that is older than something in the source takes is reported with that', async () => {
+  const neededFor = {
+    cause: 'invalid_config',
+    message: 'app.txt line 1 is new.',
+    hint: 'Write it otherwise.',
+  } as const;
+  const old: Tool = { program: 'sh', version: ['-c', 'echo 1.2.3'], minimum: '2.0.0', neededFor, install: {} };
+  world = await builderWorld([{ ...FAKE, plan: async () => ({ title: 'fake', tools: [old] }) }]);
+  const source = treeOf({ 'app.txt': '', Procfile: 'web: ./run\n' });
+  await expect(world.build({ source })).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: expect.stringMatching(/^app.txt line 1 is new. \S+ is version 1.2.3, but 2.0.0 or newer/) as string,
+    hint: 'Write it otherwise.',
+  });
 });

@@ -64,6 +64,10 @@ async function find(programs: ProgramFinder, tool: Tool, base: CodeBase | null):
   if (!installed.found) {
     if (canFetch(tool) && (download?.otherwise != null || wanted !== null))
       return { tool, program: null, isShort: true };
+    if (tool.neededFor !== undefined) {
+      const { cause, message, hint } = tool.neededFor;
+      throw new Failure(cause, `${message} ${installed.missing}`, { hint });
+    }
     const where = base === null ? 'This server' : `The image ${base.image.split('@')[0]}`;
     throw new Failure('toolchain_missing', `${where} cannot build this app: ${installed.missing}`, {
       hint:

@@ -33,6 +33,12 @@ describe('instructions', () => {
     const [, run, cmd] = readInstructions('FROM a\nRUN <<EOF\nFROM b\nEOF\nCMD x\n');
     expect(run).toMatchObject({ name: 'RUN', heredoc: '<<EOF', line: 2 });
     expect(cmd).toMatchObject({ name: 'CMD', line: 5 });
+    const two = readInstructions('FROM a\nCOPY <<one <<"two" /x/\nFROM b\none\nFROM c\ntwo\nCMD x\n');
+    expect(two.map(({ name, line }) => [name, line])).toEqual([
+      ['FROM', 1],
+      ['COPY', 2],
+      ['CMD', 7],
+    ]);
   });
 });
 
@@ -103,11 +109,17 @@ describe('the plan', () => {
     expect(plan.problems).toEqual([]);
   });
 
+  it('needs a newer buildah for a here-document, and says which line does', async () => {
+    const files = { Dockerfile: 'FROM a\nRUN <<X\ny\nX\n' };
+    const { tools, problems } = await planOf(files, 'dockerfile');
+    expect(problems).toEqual([]);
+    const message = expect.stringContaining('Dockerfile line 2 has a here-document (<<X)') as string;
+    expect(tools).toMatchObject([{ program: 'buildah', minimum: '1.35.0', neededFor: { message } }]);
+    expect((await planOf({ Dockerfile: 'FROM a' }, 'dockerfile')).tools[0]?.neededFor).toBeUndefined();
+  });
+
   it('knows what cannot be built before anything is fetched', async () => {
     expect(await problemsOf({ Dockerfile: 'RUN x' })).toEqual([expect.stringContaining('has no FROM')]);
-    expect(await problemsOf({ Dockerfile: 'FROM a\nRUN <<X\ny\nX\n' })).toEqual([
-      expect.stringContaining('Dockerfile line 2 has a here-document (<<X)'),
-    ]);
     expect(await problemsOf({ Dockerfile: 'FROM ../x' })).toEqual([
       expect.stringContaining('Dockerfile line 1: "../x"'),
     ]);

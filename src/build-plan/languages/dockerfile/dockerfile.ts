@@ -77,16 +77,16 @@ async function plan(files: SourceFiles, asked: AppDeclaration, by: BuiltBy): Pro
   const recipe = readStages(instructions);
   const problems = [
     ...problemsOf(file, recipe, target),
-    ...(by === 'buildah' ? hereDocuments(file, instructions) : []),
     ...imageProblems(file, recipe, target, args ?? {}),
     ...(args === null ? [wrongArguments(words)] : []),
   ];
   const image: ImageRecipe = { file, target, args: args ?? {}, recipe, ownCommand: asked.processes === null };
   const last = targetOf(recipe, target);
   const started = last === null ? null : commandOf(recipe, last, file);
+  const tool = by === 'buildah' ? buildahFor(file, instructions) : TOOLS[by];
   return {
     title: file,
-    tools: [TOOLS[by]],
+    tools: [tool],
     image,
     processes: { web: started ?? { command: '(that of the base image)', from: file } },
     notes: notesOf(recipe, target, args ?? {}),
@@ -125,16 +125,16 @@ function commandOf({ stages }: Recipe, index: number, file: string): PlannedProc
   return null;
 }
 
-function hereDocuments(file: string, instructions: readonly Instruction[]): PlanProblem[] {
+/** Since 1.35 it knows here-documents. */
+function buildahFor(file: string, instructions: readonly Instruction[]): Tool {
   const found = instructions.find((one) => one.heredoc !== '');
-  if (found === undefined) return [];
-  return [
-    {
-      cause: 'invalid_config',
-      message: `${file} line ${found.line} has a here-document (${found.heredoc}), which the buildah of this server does not know.`,
-      hint: 'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again.',
-    },
-  ];
+  if (found === undefined) return BUILDAH;
+  const neededFor: PlanProblem = {
+    cause: 'invalid_config',
+    message: `${file} line ${found.line} has a here-document (${found.heredoc}), which the buildah of this server does not know.`,
+    hint: 'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again. Or ask the operator for a newer buildah.',
+  };
+  return { ...BUILDAH, minimum: '1.35.0', neededFor };
 }
 
 function problemsOf(file: string, recipe: Recipe, target: string): PlanProblem[] {

@@ -11,7 +11,7 @@ export interface Instruction {
   readonly heredoc: string;
 }
 
-const HEREDOC = /(?:^|\s)<<-?\s*(["']?)([A-Za-z_]\w*)\1/;
+const HEREDOC = /(?:^|\s)<<-?\s*(["']?)([A-Za-z_]\w*)\1/g;
 const DIRECTIVE = /^#\s*([a-z]+)\s*=\s*(\S+)\s*$/i;
 
 export function readInstructions(text: string): Instruction[] {
@@ -32,9 +32,10 @@ export function readInstructions(text: string): Instruction[] {
     }
     const [, name = '', rest = ''] = /^\s*([A-Za-z]+)\s*(.*)$/s.exec(whole) ?? [];
     const isTaking = /^(?:RUN|COPY|ADD)$/i.test(name);
-    const [heredoc = '', , word = ''] = (isTaking ? HEREDOC.exec(rest) : null) ?? [];
-    if (word !== '') for (at += 1; at < lines.length && (lines[at] ?? '').trim() !== word;) at += 1;
-    found.push({ name: name.toUpperCase(), text: rest.trim(), line, heredoc: heredoc.trim() });
+    const heredocs = isTaking ? [...rest.matchAll(HEREDOC)] : [];
+    // One begins behind the end of the one before.
+    for (const [, , word] of heredocs) for (at += 1; at < lines.length && (lines[at] ?? '').trim() !== word;) at += 1;
+    found.push({ name: name.toUpperCase(), text: rest.trim(), line, heredoc: heredocs[0]?.[0].trim() ?? '' });
   }
   return found;
 }
