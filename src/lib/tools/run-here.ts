@@ -10,6 +10,8 @@ export interface ToolCall {
   readonly input: string;
   /** Then it is killed. */
   readonly timeoutMs: number;
+  /** Where programs are looked for, and what they get as PATH. */
+  readonly path: string;
 }
 
 export interface ToolEnd {
@@ -20,10 +22,10 @@ export interface ToolEnd {
 }
 
 /** Throws when the program cannot be started. */
-export async function runHere({ argv, input, timeoutMs }: ToolCall): Promise<ToolEnd> {
+export async function runHere({ argv, input, timeoutMs, path }: ToolCall): Promise<ToolEnd> {
   const [file = '', ...args] = argv;
   const limits = { timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
-  const env = { LC_ALL: 'C', PATH: process.env['PATH'] };
+  const env = { LC_ALL: 'C', PATH: path };
   const child = demandSpawned(spawn(file, args, { stdio: 'pipe', env, ...limits }));
   let output = '';
   let errors = '';

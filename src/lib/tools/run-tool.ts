@@ -16,7 +16,7 @@ let host: ToolHost | null = null;
 export async function runTool(argv: readonly string[], input = '', timeoutMs = DEADLINE_MS): Promise<string> {
   running += 1;
   try {
-    const { code, output, errors } = await run({ argv, input, timeoutMs });
+    const { code, output, errors } = await run({ argv, input, timeoutMs, path: process.env['PATH'] ?? '' });
     if (code === 0) return output;
     throw new Error(`${argv.join(' ')} failed: ${errors.trim().slice(0, 500) || `code ${code}`}`);
   } finally {

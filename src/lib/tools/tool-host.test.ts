@@ -12,7 +12,7 @@ it(
   async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const host = new ToolHost();
-    const call = { argv: ['cat', '/proc/self/stat'], input: '', timeoutMs: 60_000 };
+    const call = { argv: ['cat', '/proc/self/stat'], input: '', timeoutMs: 60_000, path: process.env['PATH'] ?? '' };
     const parent = ({ output }: { output: string }): number =>
       Number(output.slice(output.lastIndexOf(')') + 2).split(' ')[1]);
     const first = parent(await host.run(call));
@@ -24,3 +24,10 @@ it(
     vi.runAllTimers();
   },
 );
+
+it('a tool is looked for where the one that asks would look for it, also when that has changed since', async () => {
+  const host = new ToolHost();
+  const call = { argv: ['sh', '-c', 'echo "$PATH"'], input: '', timeoutMs: 60_000 };
+  const where = async (path: string): Promise<string> => (await host.run({ ...call, path })).output.trim();
+  expect([await where('/usr/bin:/bin'), await where('/bin:/usr/bin')]).toEqual(['/usr/bin:/bin', '/bin:/usr/bin']);
+});
