@@ -203,7 +203,7 @@ const failures = sum('failed') + run.unhandled || (run.exitCode === 0 && !isInte
 if (process.env.TANCHO_TEST_SLOW !== '1') {
   const long = globSync('{src,test,bench}/**/*.long.test.ts', { cwd: root });
   console.log(
-    `left out: what takes long, in ${long.length} files (*.long.test.ts); TANCHO_TEST_SLOW=1 runs everything`,
+    `left out: what takes long, in ${long.length} files (*.long.test.ts) and in cases of others; TANCHO_TEST_SLOW=1 runs everything`,
   );
 }
 printSkipped(skipped);

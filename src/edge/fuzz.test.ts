@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerByNode, requestsByNode } from '../../test/support/node-oracle.ts';
 import type { Understood } from '../../test/support/node-oracle.ts';
+import { SLOW } from '../../test/support/slow.ts';
 import { BODY_BAD } from './http/body-reader.ts';
 import { bodyReader } from './http/body.ts';
 import { HeadReader } from './http/head-reader.ts';
@@ -21,7 +22,7 @@ const ORIGIN = new RequestOrigin({ path: ['192.0.2.1'], proto: null, host: null 
 const LIMIT_MS = Number(process.env.FUZZ_MS ?? 0);
 const RUNS =
   LIMIT_MS === 0
-    ? { numRuns: 2_500 }
+    ? { numRuns: SLOW ? 2_500 : 800 }
     : { interruptAfterTimeLimit: LIMIT_MS, markInterruptAsFailure: false, numRuns: 1_000_000 };
 
 interface ByEdge {

@@ -8,9 +8,10 @@ import { gate, missingPrograms } from '../../test/support/programs.ts';
 import { skipFor } from '../../test/support/skips.ts';
 import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../domain/errors.ts';
+import { itLong } from '../../test/support/long-cases.ts';
 import { SLOW } from '../../test/support/slow.ts';
 
-const MEGABYTES = SLOW ? 20 : 5;
+const MEGABYTES = SLOW ? 20 : 2;
 
 describe('a push', skipFor(missingPrograms()), () => {
   let world: GitWorld;
@@ -27,6 +28,8 @@ describe('a push', skipFor(missingPrograms()), () => {
   ] as const;
 
   for (const [door, url] of doors) {
+    // Behind the doors all is the same.
+    const itHere = door === 'ssh' ? it : itLong;
     describe(`over ${door}`, () => {
       it('shows lines while the deploy runs, and lays out the new commit before the branch moves', async () => {
         const work = await world.work({ 'index.html': `over ${door}\n` });
@@ -52,7 +55,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect(await world.host.ref('shop', 'refs/heads/main')).toBe(commit);
       });
 
-      it('is rejected when the deploy fails, and the branch stays', async () => {
+      itHere('is rejected when the deploy fails, and the branch stays', async () => {
         const before = await world.host.ref('shop', 'refs/heads/main');
         const work = await world.work({ a: `fails ${door}` });
         world.onDeploy = async ({ say }) => {
@@ -67,7 +70,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect(await world.host.ref('shop', 'refs/heads/main')).toBe(before);
       });
 
-      it('distinguishes refusals that are not failed deploys, and keeps secrets of the platform', async () => {
+      itHere('distinguishes refusals that are not failed deploys, and keeps secrets of the platform', async () => {
         const work = await world.work({ a: `refused ${door}` });
         world.onDeploy = async () => {
           throw new PlatformError('quota.exceeded', 'Your quota is used up.', { hint: 'Ask an admin.' });
@@ -87,7 +90,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         ).toBe(true);
       });
 
-      it('cancels the deploy when the pusher leaves', async () => {
+      itHere('cancels the deploy when the pusher leaves', async () => {
         const work = await world.work({ a: `leaves ${door}` });
         let cancelled = false;
         world.onDeploy = async ({ say, signal }) => {
@@ -108,7 +111,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect(again.code).toBe(0);
       });
 
-      it('ends when the pusher loses the right to it', async () => {
+      itHere('ends when the pusher loses the right to it', async () => {
         const work = await world.work({ a: `not any more ${door}` });
         const before = await world.host.ref('shop', 'refs/heads/main');
         world.onDeploy = async ({ say, signal }) => {
@@ -145,7 +148,7 @@ describe('a push', skipFor(missingPrograms()), () => {
         expect((await world.git(clone, ['rev-parse', 'origin/main'])).stdout.trim()).toBe(next);
       });
 
-      it('may come from a shallow clone', async () => {
+      itHere('may come from a shallow clone', async () => {
         world.onDeploy = async ({ say }) => say('ok');
         const work = await world.work();
         await world.commit(work, { b: 'second' });
@@ -221,7 +224,7 @@ describe('a push', skipFor(missingPrograms()), () => {
     expect(order).toEqual([head]);
   });
 
-  it('can be given up while it waits, and holds nobody then', async () => {
+  itLong('can be given up while it waits, and holds nobody then', async () => {
     const { opened: go, open: release } = gate();
     let deploys = 0;
     world.onDeploy = async ({ say }) => {
@@ -242,7 +245,7 @@ describe('a push', skipFor(missingPrograms()), () => {
     expect(deploys).toBe(2);
   });
 
-  it('goes on when the push before it fails', async () => {
+  itLong('goes on when the push before it fails', async () => {
     const { opened: go, open: release } = gate();
     let deploys = 0;
     world.onDeploy = async ({ say }) => {
@@ -262,7 +265,7 @@ describe('a push', skipFor(missingPrograms()), () => {
     expect((await second.done).code).toBe(0);
   });
 
-  it('moves its branch also when git is gone before it could, and lets go of what it held', async () => {
+  itLong('moves its branch also when git is gone before it could, and lets go of what it held', async () => {
     const { opened: go, open: release } = gate();
     world.onDeploy = async ({ say }) => {
       say('switching');

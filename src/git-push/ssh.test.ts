@@ -8,6 +8,8 @@ import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms, sshOptions } from '../../test/support/programs.ts';
 import { skipFor } from '../../test/support/skips.ts';
 import { PlatformError } from '../domain/errors.ts';
+import { itLong } from '../../test/support/long-cases.ts';
+import { SLOW } from '../../test/support/slow.ts';
 
 const missing = missingPrograms();
 const LONG_MS = 120_000;
@@ -29,7 +31,7 @@ describe('the ssh door', skipFor(missing), () => {
   };
 
   it('knows ed25519, rsa and ecdsa keys', async () => {
-    for (const type of ['ed25519', 'rsa', 'ecdsa'] as const) {
+    for (const type of SLOW ? (['ed25519', 'rsa', 'ecdsa'] as const) : (['ecdsa'] as const)) {
       const work = await world.work({ type });
       const { code, stderr } = await world.git(
         work,
@@ -236,7 +238,7 @@ describe('an ssh door of a server that is starting', skipFor(missing), () => {
     await starting.dispose();
   });
 
-  it('says so to a command that has waited in vain, for the start goes on or has failed', async () => {
+  itLong('says so to a command that has waited in vain, for the start goes on or has failed', async () => {
     const failing = Promise.withResolvers<void>();
     failing.promise.catch(() => undefined);
     failing.reject(new Error('the disk is full'));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from './remove-tree.ts';
+import { itLong } from '../../test/support/long-cases.ts';
 
 /** Puts a link to `outside` in the place of the directory `d` again and again, as fast as it can. */
 const SWAPPER = `
@@ -58,7 +59,7 @@ describe('removeTree', () => {
     expect(existsSync(join(home, 'tree'))).toBe(false);
   });
 
-  it('never leaves the tree, whatever is exchanged under its hands', async () => {
+  itLong('never leaves the tree, whatever is exchanged under its hands', async () => {
     const outside = join(home, 'outside');
     const tree = join(home, 'tree');
     mkdirSync(outside);

@@ -9,6 +9,7 @@ import type { Carried } from '../domain/logs/output-carrier.ts';
 import { SILENT } from '../lib/logger.ts';
 import { secretForms } from '../lib/redact.ts';
 import { LogThread } from './log-thread.ts';
+import { itLong } from '../../test/support/long-cases.ts';
 
 let directory: string;
 let store: LogStore;
@@ -117,7 +118,7 @@ it('does what else changes the log, with the answers and errors of the store', a
   await unit.carried;
 });
 
-it('gives each app its turn, however many units of another one print', async () => {
+itLong('gives each app its turn, however many units of another one print', async () => {
   const line = `${'much '.repeat(20)}\n`;
   const loud = Array.from({ length: 6 }, (_, index) => printing('loud', { index, text: line.repeat(20_000) }));
   await until(async () => (await messages('loud')).length > 0, { what: 'the first of the loud ones' });

@@ -16,7 +16,7 @@ import { directTable, UPLINK } from './address-plan.ts';
 import { CLAIMS } from './range-claims.ts';
 import { runTool } from '../lib/tools/run-tool.ts';
 import type { ReachedService } from './networks.ts';
-import { SLOW } from '../../test/support/slow.ts';
+import { itLong } from '../../test/support/long-cases.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'tancho-networks-'));
 chmodSync(home, 0o711);
@@ -166,7 +166,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     expect(await apps[1]?.to('tcp', app?.address ?? '', 8081)).not.toBe('reached');
   });
 
-  it('is reached from here by a link of its own; one without such a link, by the gateway', async () => {
+  itLong('is reached from here by a link of its own; one without such a link, by the gateway', async () => {
     const [app, ip] = [apps[0], findProgram('ip') ?? ''];
     const linkTo = async (address: string): Promise<string> =>
       /dev (\S+)/.exec(await runTool([ip, 'route', 'get', address, 'ipproto', 'tcp']))?.[1] ?? '';
@@ -181,7 +181,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     }
   });
 
-  it('reaches what is beyond this machine', async () => {
+  itLong('reaches what is beyond this machine', async () => {
     const [ip, nsenter] = [findProgram('ip') ?? '', findProgram('nsenter') ?? ''];
     const name = `beyond-${process.pid}`;
     const link = `bynd${process.pid % 1e7}`;
@@ -210,9 +210,8 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     }
   });
 
-  it('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
-    const rounds = SLOW ? 4 : 2;
-    for (let round = 1; round <= rounds; round += 1) {
+  itLong('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
+    for (let round = 1; round <= 4; round += 1) {
       const victim = await start(sandbox, `victim${round}`, 'victim');
       expect(await connects(process.geteuid?.() ?? 0, victim.address, 80)).toBe('reached');
       await victim.end();
@@ -248,7 +247,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     expect(await apps.find(({ tenant }) => tenant === 'shop')?.to('tcp', '127.0.0.1', neighbour)).not.toBe('reached');
   });
 
-  it('takes no more of the tables of connections than its part: who floods them keeps nobody else from calling', async () => {
+  itLong('takes no more of the tables of connections than its part: who floods them stops nobody', async () => {
     const counted = async (): Promise<number> =>
       Number(await runTool([findProgram('ip') ?? '', 'netns', 'exec', `tancho-${scope}`, 'cat', COUNT]));
     const shop = apps.find(({ tenant }) => tenant === 'shop');
@@ -260,7 +259,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     expect(await shop?.to('tcp', '127.0.0.1', port)).toBe('reached');
   });
 
-  it('has the kernel keep few connections for its own network, whatever it sends', async () => {
+  itLong('has the kernel keep few connections for its own network, whatever it sends', async () => {
     const [shop, other] = [apps.find(({ tenant }) => tenant === 'shop'), apps[4]];
     for (const network of ['127.0.1', '198.51.100']) expect(await other?.flood(network, 3_000)).toBe('sent');
     expect(await other?.tracked()).toBeLessThan(1_000);
@@ -311,7 +310,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     expect(await apps[0]?.to('tcp', apps[1]?.address ?? '', 80)).toBe('reached');
   });
 
-  it('leaves their networks to units whose platform process is dead, as long as they run', async () => {
+  itLong('leaves their networks to units whose platform process is dead, as long as they run', async () => {
     const [one, other] = [await start(sandbox, 'orphan1', 'orphan'), await start(sandbox, 'orphan2', 'orphan')];
     const notes = join(stateDir, 'networks');
     const noteOf = (id: string): string | undefined =>
@@ -332,7 +331,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
   });
 });
 
-it(
+itLong(
   'removes what a home has left that is gone, and nothing of another',
   skipFor(!sandbox.networks && sandbox.description),
   async () => {
@@ -356,7 +355,7 @@ it(
   },
 );
 
-it(
+itLong(
   'makes anew what was killed while it made the gateway',
   skipFor(!sandbox.networks && sandbox.description),
   async () => {

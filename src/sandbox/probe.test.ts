@@ -21,6 +21,7 @@ import { QUICK_NETWORK, SLOW } from '../../test/support/slow.ts';
 import { SILENT } from '../lib/logger.ts';
 import { probeSandbox } from './probe.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest } from './sandbox.ts';
+import { itLong } from '../../test/support/long-cases.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NETWORK = { mode: QUICK_NETWORK, allowed: [] } as const;
@@ -193,19 +194,22 @@ for (const level of tested) {
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
     });
 
-    it('begins although something of a platform that was killed cannot be cleared away, and clears away the rest', async () => {
-      const started = await start('sleep 1000');
-      const bound = join(home, 'state', 'bound');
-      writeFileSync(join(bound, started.id), '1 0');
-      mkdirSync(join(bound, 'odd'));
-      const warned: string[] = [];
-      const logger = { ...SILENT, warn: (_: object, message: string) => void warned.push(message) };
-      await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK, logger })).close();
-      expect(await sandbox.alive(started)).toBe(false);
-      expect(readdirSync(bound)).toEqual(['odd']);
-      expect(warned.join()).toContain('(odd)');
-      rmSync(join(bound, 'odd'), { recursive: true });
-    });
+    itLong(
+      'begins although something of a platform that was killed cannot be cleared away, and clears away the rest',
+      async () => {
+        const started = await start('sleep 1000');
+        const bound = join(home, 'state', 'bound');
+        writeFileSync(join(bound, started.id), '1 0');
+        mkdirSync(join(bound, 'odd'));
+        const warned: string[] = [];
+        const logger = { ...SILENT, warn: (_: object, message: string) => void warned.push(message) };
+        await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK, logger })).close();
+        expect(await sandbox.alive(started)).toBe(false);
+        expect(readdirSync(bound)).toEqual(['odd']);
+        expect(warned.join()).toContain('(odd)');
+        rmSync(join(bound, 'odd'), { recursive: true });
+      },
+    );
 
     it('ends a process that uses too much memory, and says so', async ({ skip }) => {
       if (!sandbox.limits.memory) skip(`no memory limit: ${sandbox.description}`);
@@ -276,7 +280,7 @@ for (const level of tested) {
 }
 
 describe('probe', () => {
-  it('notices that other users cannot enter the home', async ({ skip }) => {
+  itLong('notices that other users cannot enter the home', async ({ skip }) => {
     skip(!isRoot, 'only root may become other users');
     skip(missing.get('user') !== null, missing.get('user') ?? '');
     const home = makeHome(0o700);
@@ -291,7 +295,7 @@ describe('probe', () => {
     }
   });
 
-  it('starts although its note of control groups was cut short', async () => {
+  itLong('starts although its note of control groups was cut short', async () => {
     const home = makeHome();
     mkdirSync(join(home, 'state'));
     writeFileSync(join(home, 'state', 'cgroups.json'), '[{"version');
@@ -312,7 +316,7 @@ describe('probe', () => {
   });
 });
 
-it('what another process has found is taken without a trial, until the machine is started again', async () => {
+itLong('what another process has found is taken without a trial, until the machine is started again', async () => {
   const home = makeHome();
   const stateDir = join(home, 'state');
   const note = join(stateDir, 'found.json');

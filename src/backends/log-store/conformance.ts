@@ -1,5 +1,6 @@
 /** What every log store must do, whatever it is made of. The cases are in testing/. */
 import { describe, expect, test } from 'vitest';
+import { SLOW } from '../../../test/support/slow.ts';
 import { boundCases } from './testing/bounds.ts';
 import type { LogStoreCases, LogStoreUnderTest } from './testing/case.ts';
 import { drainCases } from './testing/drains.ts';
@@ -7,7 +8,7 @@ import { entryCases } from './testing/entries.ts';
 import { metricsCases } from './testing/metrics.ts';
 import { queryCases } from './testing/queries.ts';
 import { sealingCases } from './testing/sealing.ts';
-import { searchingCases } from './testing/searching.ts';
+import { longSearchingCases, searchingCases } from './testing/searching.ts';
 
 const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   entries: entryCases,
@@ -15,12 +16,12 @@ const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   bounds: boundCases,
   sealing: sealingCases,
   drains: drainCases,
-  searching: searchingCases,
   metrics: metricsCases,
+  searching: { ...searchingCases, ...(SLOW ? longSearchingCases : {}) },
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 53;
+const CASES = SLOW ? 53 : 48;
 
 /** `create` answers an empty log store each time. */
 export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {

@@ -17,7 +17,7 @@ export function outputCases(s: Suite): void {
     expect(await s.provisioner.lastLines(unit.id, 2)).toEqual(['two', 'three']);
   });
 
-  s.test(
+  s.testLong(
     'goes on after each cursor that it has given, also for a later control, and its times never go back',
     async () => {
       const unit = s.spec(s.world.commands.printMuch, { listens: false });
@@ -45,7 +45,7 @@ export function outputCases(s: Suite): void {
     },
   );
 
-  s.test('gives up output that cannot be stored, and counts it, also for who comes later', async () => {
+  s.testLong('gives up output that cannot be stored, and counts it, also for who comes later', async () => {
     const unit = s.spec(s.world.commands.printMuch, { listens: false });
     await s.provisioner.ensure(unit);
     const { lines: all } = await s.readUntil(unit.id, 'last');
@@ -125,7 +125,7 @@ export function restartCases(s: Suite): void {
     s.restarts === 'platform' || 'this engine has started it again',
   );
 
-  s.test('leaves units alone that the caller does not know', async () => {
+  s.testLong('leaves units alone that the caller does not know', async () => {
     const { unit, address } = await s.startServing();
     await s.restart();
     expect(await s.provisioner.recover(new Map([['dddddddddddd', 'x']]))).toEqual(new Set());
@@ -313,7 +313,7 @@ export function commandCases(s: Suite): void {
     s.supports.shell,
   );
 
-  s.test(
+  s.testLong(
     'ends a shell with all that runs in it',
     async () => {
       const stop = new AbortController();

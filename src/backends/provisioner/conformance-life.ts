@@ -32,7 +32,7 @@ export function startCases(s: Suite): void {
     await expect.poll(() => seen(unit.id)).toEqual(ended);
   });
 
-  s.test('ensures what runs already without a second start', async () => {
+  s.testLong('ensures what runs already without a second start', async () => {
     const { unit, address } = await s.startServing();
     const handle = await s.provisioner.ensure(unit);
     expect(await s.provisioner.ensure(unit)).toBe(handle);
@@ -48,7 +48,7 @@ export function startCases(s: Suite): void {
     expect(await s.provisioner.list()).toHaveLength(2);
   });
 
-  s.test('keeps units of one process of a rollout apart: each ends by itself, and the others go on', async () => {
+  s.testLong('keeps units of one process of a rollout apart: each ends by itself, and the others go on', async () => {
     const ids = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
     const units = await Promise.all(ids.map((id, n) => s.startServing({ id, name: `shop/${n}` })));
     const [one, two, three] = units;
@@ -69,7 +69,7 @@ export function startCases(s: Suite): void {
     expect((await get(again.address, '/')).status).toBe(200);
   });
 
-  s.test('says what units use that run, and nothing of others', async () => {
+  s.testLong('says what units use that run, and nothing of others', async () => {
     const one = await s.startServing();
     const two = await s.startServing({ id: 'bbbbbbbbbbbb', name: 'shop/1' });
     await s.provisioner.stop(one.unit.id, 0);
@@ -244,7 +244,7 @@ export function endCases(s: Suite): void {
     expect(s.exits).toEqual([{ id: unit.id, code: null, signal: 'SIGKILL', outOfMemory: false }]);
   });
 
-  s.test(
+  s.testLong(
     'ends a program of an app that has no handler of TERM by that signal, long before its grace is over',
     async () => {
       const { idle } = s.world.typed ?? s.world.commands;
@@ -287,7 +287,7 @@ export function endCases(s: Suite): void {
     expect(await s.readAll(unit.id)).toEqual({ lines: [], cursor: null });
   });
 
-  s.test(
+  s.testLong(
     'ends a unit that uses more memory than it may, and says so',
     async () => {
       const limits = { ...UNLIMITED, memoryBytes: 96 * 1024 * 1024 };

@@ -12,6 +12,7 @@ import type {
 import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
+import { SLOW } from '../../../test/support/slow.ts';
 
 /** Command lines with agreed behaviour, in whatever language the implementation's units speak. */
 export interface ConformanceCommands {
@@ -134,6 +135,12 @@ export class Suite {
       return;
     }
     it(title, ({ skip }) => skip(needs));
+  }
+
+  /** Runs with TANCHO_TEST_SLOW=1 only. */
+  testLong(title: string, body: () => Promise<void>, needs: true | string = true): void {
+    if (SLOW) this.test(title, body, needs);
+    else this.counted += 1;
   }
 
   spec(command: string, changes: Partial<UnitSpec> = {}): UnitSpec {

@@ -54,7 +54,7 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'tancho-install' } a
 const LABELS = { 'app.kubernetes.io/name': NAME, ...MANAGED_BY };
 
 /**
- * What sandboxes of builds are made with, found by taking away one after the other (test/scenarios/building-pod.test.ts): namespaces and mounts (SYS_ADMIN, which
+ * What sandboxes of builds are made with, found by taking away one after the other (test/scenarios/building-pod.long.test.ts): namespaces and mounts (SYS_ADMIN, which
  * no default filter lets do `pivot_root`), a network for each (NET_ADMIN), users of their own, and a /proc of which nothing is covered, for the kernel
  * shows none in a user namespace otherwise. No devices, and nothing of the node.
  */

@@ -26,6 +26,7 @@ import { ARCHIVE, backupName, listBackups, MANIFEST, readManifest } from './mani
 import { restoreBackup } from './restore-backup.ts';
 import { demandWholeRestore } from './unfinished-restore.ts';
 import { type BackupJob, type StateReader, writeBackup } from './write-backup.ts';
+import { itLong } from '../../../test/support/long-cases.ts';
 
 let root: string;
 let home: string;
@@ -113,35 +114,41 @@ it('code comes back whatever its links lead to and its files are called, and not
   expect((await readdir(root)).sort()).toEqual(['away', 'backups', 'home']);
 });
 
-it('code comes back that no text can name, or that is mostly holes, and what is deeper than a path can be stops nothing', async () => {
-  const code = join(home, 'slugs', 'shop', 'one', 'code');
-  await writeFile(Buffer.concat([Buffer.from(`${code}/`), Buffer.from([0xe9, 0x0a])]), 'latin');
-  await writeFile(join(code, 'holes'), '');
-  await truncate(join(code, 'holes'), 2 ** 42);
-  const deep = `import os\nfor _ in range(40): os.mkdir("d" * 200); os.chdir("d" * 200)\nopen("end", "w").close()`;
-  execFileSync('python3', ['-c', deep], { cwd: code });
-  const { name } = await writeBackup(job(1), READER);
-  await rename(home, join(root, 'away'));
-  await restoreBackup(home, join(directory, name));
-  expect((await readdir(code, { encoding: 'buffer' })).map(String)).toContain('\ufffd\n');
-  expect(await stat(join(code, 'holes'))).toMatchObject({ size: 2 ** 42, blocks: 0 });
-  expect(await readdir(join(code, 'd'.repeat(200)))).toEqual(['d'.repeat(200)]);
-});
-
-it('files with several names are packed whole, and are one file again, however many and wherever they are', async () => {
-  const code = join(home, 'slugs', 'shop', 'one', 'code');
-  for (let count = 1; count <= 12; count += 1) {
-    for (let other = 0; other < count % 4; other += 1) await link(join(code, 'run'), join(code, `${count}-${other}`));
-    const { name } = await writeBackup(job(count), READER);
-    const restored = join(root, `restored-${count}`);
+itLong(
+  'code comes back that no text can name, or that is mostly holes, and what is deeper than a path can be stops nothing',
+  async () => {
+    const code = join(home, 'slugs', 'shop', 'one', 'code');
+    await writeFile(Buffer.concat([Buffer.from(`${code}/`), Buffer.from([0xe9, 0x0a])]), 'latin');
+    await writeFile(join(code, 'holes'), '');
+    await truncate(join(code, 'holes'), 2 ** 42);
+    const deep = `import os\nfor _ in range(40): os.mkdir("d" * 200); os.chdir("d" * 200)\nopen("end", "w").close()`;
+    execFileSync('python3', ['-c', deep], { cwd: code });
+    const { name } = await writeBackup(job(1), READER);
     await rename(home, join(root, 'away'));
     await restoreBackup(home, join(directory, name));
-    await rename(home, restored);
-    await rename(join(root, 'away'), home);
-    const all = await readdir(join(restored, 'slugs', 'shop', 'one', 'code'));
-    expect(all.sort()).toEqual((await readdir(code)).sort());
-  }
-});
+    expect((await readdir(code, { encoding: 'buffer' })).map(String)).toContain('\ufffd\n');
+    expect(await stat(join(code, 'holes'))).toMatchObject({ size: 2 ** 42, blocks: 0 });
+    expect(await readdir(join(code, 'd'.repeat(200)))).toEqual(['d'.repeat(200)]);
+  },
+);
+
+itLong(
+  'files with several names are packed whole, and are one file again, however many and wherever they are',
+  async () => {
+    const code = join(home, 'slugs', 'shop', 'one', 'code');
+    for (let count = 1; count <= 12; count += 1) {
+      for (let other = 0; other < count % 4; other += 1) await link(join(code, 'run'), join(code, `${count}-${other}`));
+      const { name } = await writeBackup(job(count), READER);
+      const restored = join(root, `restored-${count}`);
+      await rename(home, join(root, 'away'));
+      await restoreBackup(home, join(directory, name));
+      await rename(home, restored);
+      await rename(join(root, 'away'), home);
+      const all = await readdir(join(restored, 'slugs', 'shop', 'one', 'code'));
+      expect(all.sort()).toEqual((await readdir(code)).sort());
+    }
+  },
+);
 
 it.each([
   ['a name that leads out', { path: '../outside', type: 'File' }],
@@ -175,7 +182,7 @@ it('is for nobody else, and the oldest go when there are more than are kept', as
     expect((await stat(join(directory, names[0] ?? '', file))).mode & 0o077, file).toBe(0);
 });
 
-it('one that was cut off is none, and goes with the next', async () => {
+itLong('one that was cut off is none, and goes with the next', async () => {
   const draft = join(directory, `.${backupName(new Date(0))}.new`);
   await mkdir(draft, { recursive: true });
   await writeFile(join(draft, 'tancho.db'), 'half');
@@ -184,7 +191,7 @@ it('one that was cut off is none, and goes with the next', async () => {
   expect(await readdir(directory)).toEqual([name]);
 });
 
-it('a byte that is another one is found before anything is written, and said where', async () => {
+itLong('a byte that is another one is found before anything is written, and said where', async () => {
   const { name, files } = await writeBackup(job(1), READER);
   await rename(home, join(root, 'away'));
   for (const { name: file } of files) {
@@ -225,7 +232,7 @@ it('a restore that was cut off while it unpacked is done anew, and takes nothing
   await demandWholeRestore(home);
 });
 
-it('a restore that was cut off while it was put in place goes on, and only that one does', async () => {
+itLong('a restore that was cut off while it was put in place goes on, and only that one does', async () => {
   const { name } = await writeBackup(job(1), READER);
   add('second');
   const { name: other } = await writeBackup(job(2), READER);

@@ -8,6 +8,7 @@ import { isPlatformError } from '../../../domain/errors.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { gitHostConformance } from '../conformance.ts';
 import { type BareRepos, createBareRepos } from './bare-repos.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const HOOK = '#!/bin/sh\nexit 0\n';
 const hasGit = spawnSync('git', ['version']).status === 0;
@@ -273,7 +274,7 @@ describe('bare repositories', skipFor(!hasGit && 'git is not installed'), () => 
     }
   });
 
-  it('packs old objects in the background without losing any', async () => {
+  itLong('packs old objects in the background without losing any', async () => {
     const other = await place();
     await other.host.create('shop');
     const objects = join(other.root, 'repositories', 'shop.git', 'objects');

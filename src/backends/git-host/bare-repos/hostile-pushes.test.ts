@@ -11,6 +11,7 @@ import { skipFor } from '../../../../test/support/skips.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { findProgram } from '../../../lib/find-program.ts';
 import { type BareRepos, createBareRepos } from './bare-repos.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const MIB = 1024 * 1024;
 const TYPES = { commit: 1, tree: 2, blob: 3, delta: 7 };
@@ -113,7 +114,7 @@ describe('a push', skipFor(!hasGit && 'git is not installed'), () => {
     expect(await host.ref('shop', 'refs/heads/fine')).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it(
+  itLong(
     'of a few kilobytes that unfold to what no machine has is refused',
     skipFor(!canLimit && 'this system has no prlimit'),
     async () => {
@@ -138,7 +139,7 @@ describe('a push', skipFor(!hasGit && 'git is not installed'), () => {
     expect(await host.diff('shop', shown, other)).toContain('-shown');
   });
 
-  it(
+  itLong(
     'is compared by one process at a time, however many ask',
     skipFor(!existsSync('/proc') && 'this system has no /proc'),
     async () => {

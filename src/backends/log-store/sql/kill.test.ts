@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { createSqlLogStore } from './index.ts';
 
-const KILLS = 5;
+const KILLS = SLOW ? 5 : 2;
 const ENOUGH = 30;
 /** The first to ask compiles the program. */
 const COMPILE_MS = 150_000;

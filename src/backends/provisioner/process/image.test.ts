@@ -8,6 +8,7 @@ import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
 const NEVER = new AbortController().signal;
@@ -75,7 +76,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     expect((await next.list()).filter(({ state }) => state === 'running')).toEqual([]);
   });
 
-  it('that listens elsewhere, or ends, learns which ports its image exposes', async () => {
+  itLong('that listens elsewhere, or ends, learns which ports its image exposes', async () => {
     addImage('image');
     const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
     for (const [command, code] of [
@@ -109,7 +110,7 @@ describe('a unit of an image', skipFor(skipped), () => {
     await expect(world.provisioner.shell(shell)).rejects.toThrow('There is no shell');
   });
 
-  it('has shells, on a terminal where there are any', async ({ skip }) => {
+  itLong('has shells, on a terminal where there are any', async ({ skip }) => {
     if (terminal === null) skip('no pseudo-terminals here');
     addImage('image', ['/bin/sh']);
     let text = '';

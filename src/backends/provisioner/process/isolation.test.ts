@@ -17,6 +17,7 @@ import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { CodeLayers, mountsBelow as mountsOf } from './code-layers.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 const NEVER = new AbortController().signal;
@@ -138,7 +139,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         expect(await mountsOf(world.units)).toEqual([]);
       });
 
-      it('has layers also where the home is reached by a link', async () => {
+      itLong('has layers also where the home is reached by a link', async () => {
         const link = join(level.home, 'link');
         symlinkSync(world.home, link);
         try {
@@ -150,7 +151,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         }
       });
 
-      it('has layers in a home whose path has a space in it', async () => {
+      itLong('has layers in a home whose path has a space in it', async () => {
         const directory = join(world.home, 'my units');
         mkdirSync(directory);
         const layers = await CodeLayers.open(world.sandbox, directory);
@@ -158,7 +159,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         expect(await mountsOf(directory)).toEqual([]);
       });
 
-      it('has no layer left that a killed control was about to give to a process', async () => {
+      itLong('has no layer left that a killed control was about to give to a process', async () => {
         const left = join(world.units, 'eeeeeeeeeeee');
         const layers = await CodeLayers.open(world.sandbox, world.units);
         expect(layers.protection).toBe('layer');
@@ -177,7 +178,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       await expect.poll(() => world.sandbox.pids({ rootPid: 0, rootStart: '', id: unit.id })).toEqual([]);
     });
 
-    it('gives the children of a shell the time to end by themselves', async () => {
+    itLong('gives the children of a shell the time to end by themselves', async () => {
       const child = `trap "sleep 0.2; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done`;
       const unit = spec(`true; sh -c '${child}'; true`);
       await world.provisioner.ensure(unit);
@@ -210,7 +211,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(readdirSync(join(level.home, 'sandbox/status'))).toEqual([]);
     });
 
-    it('serves where it listens on the address of its own network only', async ({ skip }) => {
+    itLong('serves where it listens on the address of its own network only', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const own = 'require("os").networkInterfaces().eth0.find(({ family }) => family === "IPv4").address';
       const unit = spec(`node -e 'require("net").createServer().listen(process.env.PORT, ${own})'`, { listens: true });
@@ -233,7 +234,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect((failure as Failure).code).toBe('wrong_interface');
     });
 
-    it('is distinguished when it takes connections over IPv6 only', async ({ skip }) => {
+    itLong('is distinguished when it takes connections over IPv6 only', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const listen = 'require("net").createServer().listen({ port: process.env.PORT, host: "::", ipv6Only: true })';
       const unit = spec(`node -e '${listen}'`, { listens: true });
@@ -246,7 +247,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       });
     });
 
-    it('serves on whatever port it has chosen, where its network is its own', async ({ skip }) => {
+    itLong('serves on whatever port it has chosen, where its network is its own', async ({ skip }) => {
       if (!world.sandbox.networks) skip('networks are shared here');
       const listen = (port: number): string => `require("net").createServer().listen(${port});`;
       const check = { listens: true, healthCheck: null, timeoutMs: 180_000, watchMs: 0 };
@@ -262,7 +263,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(await world.provisioner.ready(asked.id, check, NEVER)).toMatchObject({ port: 82 });
     });
 
-    it('is watched where the kernel sets no memory limit', async () => {
+    itLong('is watched where the kernel sets no memory limit', async () => {
       const watched = await createProcessWorld(level, {
         limits: { memory: false, cpu: false, processes: false },
         spawn: (request) => level.sandbox.spawn({ ...request, limits: UNLIMITED }),

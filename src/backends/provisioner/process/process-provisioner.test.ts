@@ -9,6 +9,7 @@ import { provisionerConformance } from '../conformance.ts';
 import { UNLIMITED } from '../conformance-suite.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import { unitPaths } from './unit-record.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 
@@ -50,7 +51,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       }
     });
 
-    it('reports a death that it cannot note on the disk', async () => {
+    itLong('reports a death that it cannot note on the disk', async () => {
       const world = await createProcessWorld(level);
       try {
         const { provisioner, artifact, commands } = world;
@@ -77,7 +78,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       }
     });
 
-    it('leaves alone what it is starting while it looks for what an earlier process has begun', async () => {
+    itLong('leaves alone what it is starting while it looks for what an earlier process has begun', async () => {
       const world = await createProcessWorld(level);
       try {
         const { provisioner, artifact } = world;
@@ -103,41 +104,44 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       }
     });
 
-    it('begins, and finds the other units, though processes of a unit and of an interrupted start survive KILL', async () => {
-      let surviving: readonly string[] = [];
-      const kill: Sandbox['kill'] = async (tree, signal) => {
-        if (surviving.includes(tree.id)) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
-        await level.sandbox.kill(tree, signal);
-      };
-      const world = await createProcessWorld(level, { kill });
-      try {
-        const { artifact, units } = world;
-        const spec = { app: 'shop', name: 'shop/0', process: 'worker', artifact, env: {}, listens: false };
-        const start = (id: string): Promise<string> =>
-          world.provisioner.ensure({ ...spec, id, command: 'sleep 1000', limits: UNLIMITED });
-        await start('dddddddddddd');
-        await start('eeeeeeeeeeee');
-        const { record } = unitPaths(units, 'eeeeeeeeeeee');
-        const noted = JSON.parse(readFileSync(record, 'utf8')) as object;
-        mkdirSync(unitPaths(units, 'ffffffffffff').home, { recursive: true });
-        surviving = ['eeeeeeeeeeee', 'ffffffffffff'];
-        // As a process leaves it that is killed in the middle of a start.
-        writeFileSync(record, JSON.stringify({ ...noted, state: 'starting' }));
-        const again = await world.restart();
-        const handles = new Map(['dddddddddddd', 'eeeeeeeeeeee'].map((id) => [id, id]));
-        expect(await again.recover(handles)).toEqual(new Set(['dddddddddddd']));
-        surviving = [];
-        await level.sandbox.kill({ rootPid: 0, rootStart: '', id: 'eeeeeeeeeeee' }, 'SIGKILL');
-        const last = await world.restart();
-        expect(await last.recover(handles)).toEqual(new Set(['dddddddddddd']));
-        expect(existsSync(unitPaths(units, 'ffffffffffff').directory)).toBe(false);
-      } finally {
-        surviving = [];
-        await world.dispose();
-      }
-    });
+    itLong(
+      'begins, and finds the other units, though processes of a unit and of an interrupted start survive KILL',
+      async () => {
+        let surviving: readonly string[] = [];
+        const kill: Sandbox['kill'] = async (tree, signal) => {
+          if (surviving.includes(tree.id)) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
+          await level.sandbox.kill(tree, signal);
+        };
+        const world = await createProcessWorld(level, { kill });
+        try {
+          const { artifact, units } = world;
+          const spec = { app: 'shop', name: 'shop/0', process: 'worker', artifact, env: {}, listens: false };
+          const start = (id: string): Promise<string> =>
+            world.provisioner.ensure({ ...spec, id, command: 'sleep 1000', limits: UNLIMITED });
+          await start('dddddddddddd');
+          await start('eeeeeeeeeeee');
+          const { record } = unitPaths(units, 'eeeeeeeeeeee');
+          const noted = JSON.parse(readFileSync(record, 'utf8')) as object;
+          mkdirSync(unitPaths(units, 'ffffffffffff').home, { recursive: true });
+          surviving = ['eeeeeeeeeeee', 'ffffffffffff'];
+          // As a process leaves it that is killed in the middle of a start.
+          writeFileSync(record, JSON.stringify({ ...noted, state: 'starting' }));
+          const again = await world.restart();
+          const handles = new Map(['dddddddddddd', 'eeeeeeeeeeee'].map((id) => [id, id]));
+          expect(await again.recover(handles)).toEqual(new Set(['dddddddddddd']));
+          surviving = [];
+          await level.sandbox.kill({ rootPid: 0, rootStart: '', id: 'eeeeeeeeeeee' }, 'SIGKILL');
+          const last = await world.restart();
+          expect(await last.recover(handles)).toEqual(new Set(['dddddddddddd']));
+          expect(existsSync(unitPaths(units, 'ffffffffffff').directory)).toBe(false);
+        } finally {
+          surviving = [];
+          await world.dispose();
+        }
+      },
+    );
 
-    it('begins before all that commands of a killed process have written is removed', async () => {
+    itLong('begins before all that commands of a killed process have written is removed', async () => {
       const world = await createProcessWorld(level);
       const [gate, bin, path] = [join(world.home, 'gate'), join(world.home, 'bin'), process.env['PATH'] ?? ''];
       try {
@@ -165,7 +169,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       }
     });
 
-    it('ends what a command has left by its root, and does not look at every process of the machine', async () => {
+    itLong('ends what a command has left by its root, and does not look at every process of the machine', async () => {
       const roots: number[] = [];
       const kill: Sandbox['kill'] = async (tree, signal) => {
         roots.push(tree.rootPid);

@@ -6,6 +6,7 @@ import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 const probe = await openTerminal({ columns: 80, rows: 24 });
@@ -85,7 +86,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(await shell.ended).toEqual({ code: 5, signal: null });
     });
 
-    it('shows what was printed just before the end', async () => {
+    itLong('shows what was printed just before the end', async () => {
       for (let round = 0; round < 5; round++) {
         const { shell, text, type, shows } = await open();
         await type("stty -echo; PS1=; echo 'rea''dy'\r");
@@ -97,7 +98,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       }
     });
 
-    it('keeps its terminal from every other process', async () => {
+    itLong('keeps its terminal from every other process', async () => {
       await open();
       const limits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
       const unit = { id: 'bbbbbbbbbbbb', app: 'other', name: 'other/0', process: 'web', artifact: 'slug1' };
@@ -113,7 +114,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(Buffer.concat(parts).toString()).not.toMatch(/ptmx|\/pts\//);
     });
 
-    it('is ended, as a command is, where it takes room that others need', async () => {
+    itLong('is ended, as a command is, where it takes room that others need', async () => {
       const { shell, type, shows } = await open();
       await type('touch ~/mine; echo "writ"ten\r');
       await shows('written');

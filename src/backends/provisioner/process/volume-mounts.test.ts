@@ -21,6 +21,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { createHomeSurvey } from '../../disk-survey/home/home-survey.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 const MIB = 1024 ** 2;
@@ -113,7 +114,7 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       expect(await world.provisioner.writtenData('ffffffffffff')).toEqual([]);
     });
 
-    it('what a command writes into one is counted as its own, and what was there before is not', async () => {
+    itLong('what a command writes into one is counted as its own, and what was there before is not', async () => {
       await world.dispose();
       const writers = new DiskWriters(createHomeSurvey({ home: level.home }));
       world = await createProcessWorld(level, {}, { writers });
@@ -142,14 +143,14 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       await expect(command).rejects.toMatchObject({ code: 'disk_low' });
     });
 
-    it('a volume that is not on the machine is not made anew', async () => {
+    itLong('a volume that is not on the machine is not made anew', async () => {
       const failure = await failureOf(world.provisioner.ensure(spec('true', [{ name: 'gone', path: 'data' }])));
       expect(failure.message).toBe('The directory of the volume gone is not on this machine.');
       expect(existsSync(join(world.home, 'volumes', 'shop', 'gone'))).toBe(false);
       expect(await world.provisioner.list()).toEqual([]);
     });
 
-    it('a file or link of the code in the way is no place for it', async () => {
+    itLong('a file or link of the code in the way is no place for it', async () => {
       await world.addVolume('data');
       const code = join(world.home, 'slugs', 'slug1', 'code');
       symlinkSync('/etc', join(code, 'lead'));
@@ -248,32 +249,35 @@ for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
       return code;
     }
 
-    it('of an image over which no layer can be put: the sandbox makes its place as the tenant', async ({ skip }) => {
-      skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
-      skip(!level.sandbox.roots, level.sandbox.description);
-      const given: string[] = [];
-      const own: Sandbox['own'] = async (path, tenant) => {
-        given.push(path);
-        await level.sandbox.own(path, tenant);
-      };
-      // Of a name that the options of a mount cannot hold.
-      const units = join(level.home, 'units,without,layers');
-      await world.dispose();
-      world = await createProcessWorld(level, { own }, { units });
-      expect(world.provisioner.description).toContain('no layer can be put over it');
-      const code = addImage();
-      await level.sandbox.own(code, 'shop');
-      await world.addVolume('data');
-      given.length = 0;
-      const volumes = [{ name: 'data', path: '/srv/deep/data' }];
-      const text = await run('echo kept > /srv/deep/data/file; /bin/busybox stat -c %u /srv/deep', volumes, 'image');
-      expect(text).toBe('4711');
-      expect(readFileSync(join(world.home, 'volumes/shop/data/file'), 'utf8')).toBe('kept\n');
-      expect(given.filter((path) => path.startsWith(`${code}/`))).toEqual([]);
-      rmSync(units, { recursive: true, force: true });
-    });
+    itLong(
+      'of an image over which no layer can be put: the sandbox makes its place as the tenant',
+      async ({ skip }) => {
+        skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
+        skip(!level.sandbox.roots, level.sandbox.description);
+        const given: string[] = [];
+        const own: Sandbox['own'] = async (path, tenant) => {
+          given.push(path);
+          await level.sandbox.own(path, tenant);
+        };
+        // Of a name that the options of a mount cannot hold.
+        const units = join(level.home, 'units,without,layers');
+        await world.dispose();
+        world = await createProcessWorld(level, { own }, { units });
+        expect(world.provisioner.description).toContain('no layer can be put over it');
+        const code = addImage();
+        await level.sandbox.own(code, 'shop');
+        await world.addVolume('data');
+        given.length = 0;
+        const volumes = [{ name: 'data', path: '/srv/deep/data' }];
+        const text = await run('echo kept > /srv/deep/data/file; /bin/busybox stat -c %u /srv/deep', volumes, 'image');
+        expect(text).toBe('4711');
+        expect(readFileSync(join(world.home, 'volumes/shop/data/file'), 'utf8')).toBe('kept\n');
+        expect(given.filter((path) => path.startsWith(`${code}/`))).toEqual([]);
+        rmSync(units, { recursive: true, force: true });
+      },
+    );
 
-    it('of an image: within what is at its top, through its links, at a new place at the top', async ({ skip }) => {
+    itLong('of an image: within what is at its top, through its links, at a new place at the top', async ({ skip }) => {
       skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
       skip(!level.sandbox.roots, level.sandbox.description);
       const code = addImage();

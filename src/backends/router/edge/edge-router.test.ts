@@ -12,6 +12,7 @@ import { EdgeConnection } from './edge-connection.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld, edgeHome } from './edge-world.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 for (const workers of SLOW ? [1, 2] : [2]) {
   routerConformance(`edge, ${workers} worker(s)`, async () => {
@@ -100,7 +101,7 @@ describe('edge router', () => {
     expect(await body(router.listen)).toContain('404');
   });
 
-  it('serves from the table on disk when nobody sends it one', async () => {
+  itLong('serves from the table on disk when nobody sends it one', async () => {
     const options = await newHome();
     const first = await start(options);
     await first.apply(await unit('kept'));
@@ -128,7 +129,7 @@ describe('edge router', () => {
     await expect(createEdgeRouter({ ...options, workers: 2 })).rejects.toMatchObject({ code: 'config.invalid' });
   });
 
-  it('refuses a host that is not of this machine, and a path too long for a socket', async () => {
+  itLong('refuses a host that is not of this machine, and a path too long for a socket', async () => {
     const options = await newHome();
     const elsewhere = createEdgeRouter({ ...options, listen: { host: '192.0.2.1', port: 0 } });
     await expect(elsewhere).rejects.toMatchObject({ code: 'config.invalid' });
@@ -193,7 +194,7 @@ describe('edge router', () => {
     await expect(stat(join(options.runDir, 'edge.sock'))).rejects.toThrow();
   });
 
-  it('ends it with stop, although somebody has removed what it is found by', async () => {
+  itLong('ends it with stop, although somebody has removed what it is found by', async () => {
     const options = await newHome();
     const router = await createEdgeRouter(options);
     const pid = await pidOf(options);

@@ -11,6 +11,7 @@ import type { Certificate, CertificateSet, RouteTable } from '../../../domain/ro
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld } from './edge-world.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const WORKERS = SLOW ? [1, 2] : [2];
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
@@ -103,7 +104,7 @@ it.each(WORKERS)(
   },
 );
 
-it('starts anew where TLS is switched on, moved, or switched off', async () => {
+itLong('starts anew where TLS is switched on, moved, or switched off', async () => {
   const options = await world.home();
   const plain = await world.start(options);
   expect(plain.tlsListen).toBeNull();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
 import type { AdoptingRouter } from './edge-router.ts';
 import { EdgeWorld } from './edge-world.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 
 const REQUESTS = 24;
 
@@ -61,25 +62,28 @@ it('what a worker had counted when it died is not lost, and what it had begun ha
   expect(await ask()).toBe(true);
 });
 
-it('a request is in the record also when its worker is killed the moment the unit sees it, and none that was answered', async () => {
-  await start(2);
-  const victims = await workers();
-  let seen = 0;
-  const table = await world.unit('one', (_request, response) => {
-    if (seen++ === 0) for (const victim of victims) process.kill(victim, 'SIGKILL');
-    response.end('one');
-  });
-  await router.apply(table);
-  const asked = await Promise.all(Array.from({ length: REQUESTS }, () => ask()));
-  const answered = asked.filter(Boolean).length;
-  // The unit has seen those that were answered, too.
-  await expect.poll(async () => (await router.traffic('blog')).failures).toBeGreaterThanOrEqual(seen - answered);
-  const { requests, failures } = await router.traffic('blog');
-  expect(failures).toBeLessThanOrEqual(REQUESTS - answered);
-  expect([seen - answered > 0, requests]).toEqual([true, failures + answered]);
-});
+itLong(
+  'a request is in the record also when its worker is killed the moment the unit sees it, and none that was answered',
+  async () => {
+    await start(2);
+    const victims = await workers();
+    let seen = 0;
+    const table = await world.unit('one', (_request, response) => {
+      if (seen++ === 0) for (const victim of victims) process.kill(victim, 'SIGKILL');
+      response.end('one');
+    });
+    await router.apply(table);
+    const asked = await Promise.all(Array.from({ length: REQUESTS }, () => ask()));
+    const answered = asked.filter(Boolean).length;
+    // The unit has seen those that were answered, too.
+    await expect.poll(async () => (await router.traffic('blog')).failures).toBeGreaterThanOrEqual(seen - answered);
+    const { requests, failures } = await router.traffic('blog');
+    expect(failures).toBeLessThanOrEqual(REQUESTS - answered);
+    expect([seen - answered > 0, requests]).toEqual([true, failures + answered]);
+  },
+);
 
-it('the lines of requests come from all workers, and to the last from an edge that is replaced', async () => {
+itLong('the lines of requests come from all workers, and to the last from an edge that is replaced', async () => {
   const options = await world.home({ workers: 2 });
   router = await world.start(options);
   const slow: ServerResponse[] = [];
@@ -128,7 +132,7 @@ it('a worker that hangs is replaced, and holds up no change of the routes', asyn
   for (let n = 0; n < 10; n++) expect(await ask()).toBe(true);
 });
 
-it('an edge of one process that hangs is replaced, and holds up no change of the routes', async () => {
+itLong('an edge of one process that hangs is replaced, and holds up no change of the routes', async () => {
   await start(1);
   await router.apply(await world.unit('one'));
   process.kill(edge, 'SIGSTOP');

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { openSealer } from '../../../lib/seal.ts';
 import { createSqlStore } from './index.ts';
 
-const KILLS = 5;
+const KILLS = SLOW ? 5 : 2;
 const ENOUGH = 60;
 /** The first to ask compiles the program. */
 const COMPILE_MS = 150_000;

@@ -6,6 +6,8 @@ import type { BuilderWorld } from '../../../../../test/support/builder-world.ts'
 import { FAKE } from '../../../../../test/support/fake-language.ts';
 import { NOT_ROOT, skipFor } from '../../../../../test/support/skips.ts';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
+import { itLong } from '../../../../../test/support/long-cases.ts';
+import { SLOW } from '../../../../../test/support/slow.ts';
 
 const TENANT = 54_321;
 const APP = {
@@ -56,11 +58,11 @@ describe('kept packages', () => {
     expect(lines).toContain('install packages');
   });
 
+  const decisive = SLOW ? (['PIP_EXTRA_INDEX_URL', 'npm_config_registry'] as const) : [];
   it.each([
-    ['PIP_EXTRA_INDEX_URL', true],
-    ['npm_config_registry', true],
-    ['BUILD_CACHE_VERSION', true],
-    ['GREETING', false],
+    ...decisive.map((name) => [name, true] as const),
+    ['BUILD_CACHE_VERSION', true] as const,
+    ['GREETING', false] as const,
   ])('are made anew when the variable %s of the app changes: %s', async (name, isAnew) => {
     const { build, lines } = await world();
     await build({ source: treeOf(APP), env: { [name]: '1' } });
@@ -70,20 +72,20 @@ describe('kept packages', () => {
     expect(lines.includes('install packages')).toBe(isAnew);
   });
 
-  it('are not shared between apps', async () => {
+  itLong('are not shared between apps', async () => {
     const { build, lines } = await world();
     await build({ source: treeOf(APP) });
     await build({ app: 'other', source: treeOf(APP) });
     expect(lines).toContain('install packages');
   });
 
-  it('are not kept when the platform forbids it', async () => {
+  itLong('are not kept when the platform forbids it', async () => {
     const { build, home } = await world();
     await build({ source: treeOf({ ...APP, 'never.txt': '' }) });
     expect(await layers(home)).toEqual([]);
   });
 
-  it('are bounded in number', async () => {
+  itLong('are bounded in number', async () => {
     const { build, home } = await world();
     for (let version = 0; version < 5; version += 1)
       await build({ source: treeOf({ ...APP, 'packages.txt': String(version) }) });
@@ -98,7 +100,7 @@ describe('kept packages', () => {
     expect(await readFile(code(second, 'packages/a/index.txt'), 'utf8')).toBe('package a');
   });
 
-  it('are one archive where the app gets copies, so that a first build makes no file twice', async () => {
+  itLong('are one archive where the app gets copies, so that a first build makes no file twice', async () => {
     const { build, code, home } = await world();
     const first = await build({ source: treeOf(APP) });
     const [key = ''] = await layers(home);
@@ -109,7 +111,7 @@ describe('kept packages', () => {
     }
   });
 
-  it('that turn out to be a link are not followed', async () => {
+  itLong('that turn out to be a link are not followed', async () => {
     const { build, home } = await world();
     const source = treeOf({ 'app.txt': '', 'default.txt': '', 'packages.txt': '', vendor: '-> /etc' });
     await build({ source });
@@ -131,7 +133,7 @@ describe('a layer', () => {
     expect(lines).toContain('layer: unchanged');
   });
 
-  it('lives as long as a slug needs it, also when the cache is removed', async () => {
+  itLong('lives as long as a slug needs it, also when the cache is removed', async () => {
     const { artifacts, build, manifest, home, builder, sandbox } = await world();
     const kept = await build({ source: treeOf(LAYERED) });
     for (let version = 0; version < 5; version += 1) {
@@ -170,7 +172,7 @@ describe('with a user per app', skipFor(NOT_ROOT), () => {
     }
   });
 
-  it('files are copies when steps of the app follow, for those may rewrite them', async () => {
+  itLong('files are copies when steps of the app follow, for those may rewrite them', async () => {
     const { build, code } = await world(TENANT);
     const source = treeOf({ ...APP, 'tancho.yaml': 'hooks: { build: ["echo more >> packages/a/index.txt"] }' });
     for (let turn = 0; turn < 2; turn += 1) {
@@ -180,7 +182,7 @@ describe('with a user per app', skipFor(NOT_ROOT), () => {
     }
   });
 
-  it('a layer lies in one mount with the downloads while it is made, so that files can be linked', async () => {
+  itLong('a layer lies in one mount with the downloads while it is made, so that files can be linked', async () => {
     const { build, home, sandbox } = await world(TENANT);
     await build({ source: treeOf({ ...APP, 'layer.txt': '' }) });
     const making = sandbox.requests.filter(({ binds }) => binds.some(({ path }) => path === join(home, 'cache/shop')));
@@ -199,7 +201,7 @@ describe('with a user per app', skipFor(NOT_ROOT), () => {
     });
   });
 
-  it('a link in the place of a directory above them leads the server nowhere', async () => {
+  itLong('a link in the place of a directory above them leads the server nowhere', async () => {
     const { build, code, home } = await world(TENANT);
     const foreign = join(home, 'foreign');
     await mkdir(join(foreign, 'packages'), { recursive: true });

@@ -15,6 +15,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { DOCKER_REGISTRY, startDockerRegistry } from '../../../../../test/support/docker-registry.ts';
 import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
 import { NO_DOCKER_REGISTRY, skipFor } from '../../../../../test/support/skips.ts';
+import { SLOW } from '../../../../../test/support/slow.ts';
 import type { ImageRegistry as Registry, PublishRequest } from '../../../../domain/artifacts/image-registry.ts';
 import type { SlugManifest } from '../../../../domain/artifacts/slug.ts';
 import { parseImageName } from '../../../../domain/deploys/image-name.ts';
@@ -305,17 +306,22 @@ describe('a registry that asks who pushes', () => {
   });
 });
 
-describe("an artifact in Debian's docker-registry", skipFor(DOCKER_REGISTRY === null && NO_DOCKER_REGISTRY), () => {
-  let registry: Awaited<ReturnType<typeof startDockerRegistry>>;
-  beforeAll(async () => {
-    registry = await startDockerRegistry(DOCKER_REGISTRY ?? '');
-  });
-  afterAll(() => registry.close());
+const registries = SLOW ? [DOCKER_REGISTRY] : [];
+describe.each(registries)(
+  "an artifact in Debian's docker-registry",
+  skipFor(DOCKER_REGISTRY === null && NO_DOCKER_REGISTRY),
+  () => {
+    let registry: Awaited<ReturnType<typeof startDockerRegistry>>;
+    beforeAll(async () => {
+      registry = await startDockerRegistry(DOCKER_REGISTRY ?? '');
+    });
+    afterAll(() => registry.close());
 
-  anyRegistry(() => registry.host);
+    anyRegistry(() => registry.host);
 
-  it('goes in pieces when it is large', async () => {
-    await put('big', {}, 'z'.repeat(50));
-    await pulled(await publish(pushes(registry.host, { pieceBytes: 100 }), { artifact: 'shop/big' }));
-  });
-});
+    it('goes in pieces when it is large', async () => {
+      await put('big', {}, 'z'.repeat(50));
+      await pulled(await publish(pushes(registry.host, { pieceBytes: 100 }), { artifact: 'shop/big' }));
+    });
+  },
+);
