@@ -8,7 +8,8 @@ export function teamsJson(
   of: { readonly named: string; readonly row: string; readonly isOwner?: boolean },
 ): RawBuilder<string> {
   const [table = ''] = of.named.split('.');
-  const list = kind === 'postgres' ? sql`coalesce(json_agg(team), '[]')::text` : sql`json_group_array(team)`;
+  // As a text: JSON within other JSON (groupText) is a part of that where SQLite keeps it, which not every version does.
+  const list = kind === 'postgres' ? sql`coalesce(json_agg(team), '[]')::text` : sql`json_group_array(team) || ''`;
   const rows = sql`${sql.table(table)} where ${sql.ref(of.named)} = ${sql.ref(of.row)}`;
   const those = of.isOwner === undefined ? rows : sql`${rows} and is_owner = ${sql.lit(Number(of.isOwner))}`;
   return sql<string>`(select ${list} from ${those})`;
