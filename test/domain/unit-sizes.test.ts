@@ -288,7 +288,9 @@ it('are ended before they serve, too, and their record and the log of their app 
     .map(({ app }) => app);
   expect(running).toEqual(['blog']);
   const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
-  expect(entries.map(({ message }) => message).join('\n')).toMatch(/before it serves: it has written 1200 MiB/);
+  expect(entries.map(({ message }) => message).join('\n')).toMatch(
+    /, which does not serve, holds too much on the disk: it has written 1200 MiB/,
+  );
   const lastExit = async (): Promise<UnitExit | null> => (await unitOf('shop')).lastExit;
   await until(async () => (await lastExit()) !== null, { what: 'the note of its end' });
   expect(describeExit((await lastExit()) as UnitExit)).toMatch(

@@ -111,7 +111,7 @@ it('units that write one that holds too much are ended, also those that do not s
   starting.release();
   await failed;
   const text = (await world.machine.logStore.query({ app: 'shop', lines: 100 })).map(({ message }) => message).join();
-  expect(text).toMatch(/holds too much on the disk before it serves: its volume a holds/);
+  expect(text).toMatch(/, which does not serve, holds too much on the disk: its volume a holds/);
   const [unit, ...others] = await world.machine.store.units('shop');
   expect([others, unit?.exits, unit?.lastExit?.outgrown]).toEqual([[], 1, true]);
   await until(async () => (await world.machine.store.units('shop'))[0]?.state === 'started', {

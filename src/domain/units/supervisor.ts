@@ -100,11 +100,11 @@ export class Supervisor {
     await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs });
   }
 
-  /** The same of one that does not serve yet, which is left to whoever starts it; nothing is done where it has not begun. */
+  /** The same of one that does not serve, which is left to whoever starts or drains it; nothing is done where it has not begun. */
   async endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<void> {
     const { units, journal } = this.#deps;
     if (!(await units.endOutgrown(unit.id, reason, graceMs))) return;
-    const what = `${unit.process} ${unitName(unit)} holds too much on the disk before it serves`;
+    const what = `${unit.process} ${unitName(unit)}, which does not serve, holds too much on the disk`;
     await journal.note(unit.app, `${what}: ${reason}; it is ended`);
   }
 

@@ -161,7 +161,7 @@ export class Units {
     this.#madeWay.delete(id);
   }
 
-  /** Ends one that holds too much on the disk before it serves: whoever starts it sees it end, and its record says why. False: it has not begun. */
+  /** Ends one that does not serve and holds too much on the disk: whoever starts it sees it end, and its record says why. False: it has not begun. */
   async endOutgrown(id: string, reason: string, graceMs: number): Promise<boolean> {
     if (this.#beginning.has(id)) return false;
     this.#outgrown.set(id, reason);
