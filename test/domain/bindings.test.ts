@@ -147,11 +147,11 @@ it('that are still bound keep their credentials when an older release comes back
   await deployed('shop');
   await create('one');
   const one = await bind('one', 'shop');
-  const [binding] = await world.machine.store.allBindings();
+  const [binding] = await world.machine.store.bindingSummaries();
   await world.setEnv('shop', { OWN: 'new' });
   await back('v2');
   expect(await env('shop')).toMatchObject({ ...one, OWN: 'kept' });
-  expect((await world.machine.store.allBindings()).map(({ id }) => id)).toEqual([binding?.id]);
+  expect((await world.machine.store.bindingSummaries()).map(({ id }) => id)).toEqual([binding?.id]);
   await expectSoundServices(world);
 });
 
@@ -232,7 +232,7 @@ it('of many apps to one instance at once are as many, each with one restart', as
   process.on('warning', onWarning);
   const { release } = world.faults.hold('endpoint.bind');
   const binding = Promise.all(apps.map((app) => bind('one', app)));
-  const begun = async (): Promise<boolean> => (await world.machine.store.allBindings()).length === apps.length;
+  const begun = async (): Promise<boolean> => (await world.machine.store.bindingSummaries()).length === apps.length;
   await until(begun, { what: 'all of them to be asked for at once' });
   release();
   const answers = await binding;

@@ -114,7 +114,7 @@ it('a provider that was away at first learns of the units that have gone, too', 
   });
   await world.useCases.bindings.unbind(ANN, 'one', 'shop', { noRestart: true }, say);
   away = false;
-  await until(async () => (await world.machine.store.allBindings()).length === 0, {
+  await until(async () => (await world.machine.store.bindingSummaries()).length === 0, {
     timeoutMs: WAIT_MS,
     what: 'the end',
   });
@@ -174,7 +174,7 @@ it('a provider that hangs keeps no start waiting, and no other app', async () =>
   world = await world.next();
   failing(...Array<Fault>(100).fill('hangs'));
   void bind().catch(() => undefined);
-  await until(async () => (await world.machine.store.allBindings()).length === 1, {
+  await until(async () => (await world.machine.store.bindingSummaries()).length === 1, {
     timeoutMs: WAIT_MS,
     what: 'a binding',
   });

@@ -48,8 +48,8 @@ class Records implements ServiceReader, ServiceWriter {
   instances = async (service?: string): Promise<Instance[]> =>
     sorted([...this.#instances.values()].filter((each) => service === undefined || each.service === service));
   binding = async (id: string): Promise<Binding | null> => this.#bindings.get(id) ?? null;
-  allBindings = async (): Promise<Binding[]> => [...this.#bindings.values()];
-  bindings = async ({ app, instance }: BindingFilter): Promise<Binding[]> =>
+  bindingSummaries = (filter?: BindingFilter): Promise<Binding[]> => this.bindings(filter);
+  bindings = async ({ app, instance }: Partial<BindingFilter> = {}): Promise<Binding[]> =>
     [...this.#bindings.values()].filter(
       (each) => (app === undefined || each.app === app) && (instance === undefined || each.instance === instance),
     );

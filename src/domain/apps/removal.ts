@@ -74,14 +74,14 @@ export function createRemoval(deps: RemovalDeps): Removal {
         }
       });
       // The providers undo its bindings in the background: one that hangs keeps no app alive.
-      if ((await store.bindings({ app })).length > 0) orphans.wake();
+      if ((await store.bindingSummaries({ app })).length > 0) orphans.wake();
     },
   };
 }
 
 /** From here on its bindings are the providers' to undo. */
 async function unbindAll(tx: StoreWriter, app: string): Promise<void> {
-  for (const { id } of await tx.bindings({ app })) await tx.updateBinding(id, { state: 'unbinding' });
+  for (const { id } of await tx.bindingSummaries({ app })) await tx.updateBinding(id, { state: 'unbinding' });
 }
 
 /** Nobody reaches it any more, nor whoever gets its name after it. */

@@ -109,7 +109,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
 
   async function boundTo(service: string): Promise<Set<string>> {
     const instances = new Set((await store.instances(service)).map(({ id }) => id));
-    const bindings = (await store.allBindings()).filter(({ instance }) => instances.has(instance));
+    const bindings = (await store.bindingSummaries()).filter(({ instance }) => instances.has(instance));
     return new Set(bindings.filter(({ state }) => state === 'bound').map(({ app }) => app));
   }
 

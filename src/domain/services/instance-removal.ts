@@ -43,7 +43,7 @@ export function createInstanceRemoval(deps: {
     return store.transact(async (tx) => {
       const instance = await tx.instanceById(id);
       if (instance === null) throw new PlatformError('instance.not_found', 'service instance not found');
-      const apps = (await tx.bindings({ instance: id })).filter(({ state }) => state !== 'unbinding');
+      const apps = (await tx.bindingSummaries({ instance: id })).filter(({ state }) => state !== 'unbinding');
       if (apps.length > 0) throw bound(apps.map(({ app }) => app));
       await tx.updateInstance(id, { state: 'removing' });
       return instance.state === 'ready';
@@ -93,7 +93,7 @@ export function createInstanceRemoval(deps: {
     async boundApps(caller, name, service) {
       const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
-      const bindings = await store.bindings({ instance: instance.id });
+      const bindings = await store.bindingSummaries({ instance: instance.id });
       return bindings.filter(({ state }) => state !== 'unbinding').map(({ app }) => app);
     },
   };

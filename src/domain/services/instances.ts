@@ -93,13 +93,17 @@ export function createInstances(deps: InstancesDeps): Instances {
     instance: InstanceSummary,
     isAsked: boolean,
   ): Promise<InstanceView> {
-    const bindings = await store.bindings({ instance: instance.id });
+    const bindings = await store.bindingSummaries({ instance: instance.id });
     const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
     const asked = isAsked && instance.state === 'ready' ? await store.instanceById(instance.id) : null;
     const details = asked && (await provider.info(service, asked, callerName(caller)).catch(orNull));
-    const redact = secretsOf(bindings);
-    const info = details?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
+    const info = details && (await redacted(instance, details));
     return { instance, apps: apps.sort(), info };
+  }
+
+  async function redacted({ id }: InstanceSummary, facts: readonly EndpointFact[]): Promise<EndpointFact[]> {
+    const redact = secretsOf(await store.bindings({ instance: id }));
+    return facts.map(({ label, value }) => ({ label, value: redact(value) }));
   }
 
   async function describePlan(caller: Caller, service: Service, { plan }: Instance): Promise<string> {
@@ -223,7 +227,8 @@ export function createInstances(deps: InstancesDeps): Instances {
       demand(caller, 'instance.list');
       const bound = app === '' ? null : new Set<string>();
       if (bound !== null) {
-        for (const { instance, state } of await store.bindings({ app })) if (state === 'bound') bound.add(instance);
+        for (const { instance, state } of await store.bindingSummaries({ app }))
+          if (state === 'bound') bound.add(instance);
       }
       const [services, all] = await Promise.all([store.services(), store.instances()]);
       const shown = all.filter(

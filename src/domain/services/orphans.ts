@@ -91,7 +91,7 @@ export class Orphans {
 
   async #unfinished(): Promise<Orphan[]> {
     const { store } = this.#deps;
-    const [instances, bindings] = await Promise.all([store.instances(), store.allBindings()]);
+    const [instances, bindings] = await Promise.all([store.instances(), store.bindingSummaries()]);
     const byId = new Map(instances.map((instance) => [instance.id, instance]));
     const found = [
       ...instances.filter(({ state }) => state !== 'ready').map((instance) => orphanOf(instance, null)),

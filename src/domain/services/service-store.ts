@@ -1,10 +1,10 @@
-import type { Binding, BindingSummary, Instance, InstanceSummary, Service } from './service.ts';
+import type { Binding, BindingSummary, Instance, InstanceSummary, Service, ServiceSummary } from './service.ts';
 
 /** What must be remembered about services. Readers answer null for what is missing; secrets come decrypted. */
 export interface ServiceReader {
   service(name: string): Promise<Service | null>;
   /** Sorted by name. */
-  services(): Promise<Service[]>;
+  services(): Promise<ServiceSummary[]>;
   /** What its owners have written about it; '' for a service that is not there. By itself, for it may be long. */
   serviceDoc(name: string): Promise<string>;
   instance(name: string): Promise<Instance | null>;
@@ -14,8 +14,8 @@ export interface ServiceReader {
   binding(id: string): Promise<Binding | null>;
   /** Of an app, of an instance, or of both; oldest first. */
   bindings(filter: BindingFilter): Promise<Binding[]>;
-  /** Oldest first. */
-  allBindings(): Promise<BindingSummary[]>;
+  /** The same; without a filter of all. */
+  bindingSummaries(filter?: BindingFilter): Promise<BindingSummary[]>;
 }
 
 export type ServiceChange = Partial<Omit<Service, 'name' | 'createdAt'> & { readonly doc: string }>;

@@ -21,6 +21,9 @@ export interface Service {
   readonly createdAt: string;
 }
 
+/** Without what is sealed: nothing is decrypted for it. */
+export type ServiceSummary = Omit<Service, 'password'>;
+
 /**
  * creating -> ready -> removing -> gone. Whatever was begun and is not known to have failed is undone through `removing`.
  */

@@ -10,12 +10,12 @@ import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { ServiceManifest } from './manifest.ts';
 import { answerOf, type Provider } from './provider.ts';
-import type { InstanceSummary, Service } from './service.ts';
+import type { InstanceSummary, Service, ServiceSummary } from './service.ts';
 import type { ServiceChange } from './service-store.ts';
 import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
-  readonly service: Service;
+  readonly service: ServiceSummary;
   /** Names of all its instances, whoever has access to them; sorted. */
   readonly instances: readonly string[];
 }

@@ -101,7 +101,7 @@ export class UnitBindings {
   /** By service, the bindings whose provider knows other units than those that serve. */
   async #outdated(): Promise<Map<string, BindingSummary[]>> {
     const { store } = this.#deps;
-    const bound = (await store.allBindings()).filter(({ state }) => state === 'bound');
+    const bound = (await store.bindingSummaries()).filter(({ state }) => state === 'bound');
     const found = new Map<string, BindingSummary[]>();
     if (bound.length === 0) return found;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));

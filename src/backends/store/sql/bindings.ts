@@ -6,7 +6,7 @@ import {
   type BoundNames,
   GIVEN_NAMES,
 } from '../../../domain/services/service.ts';
-import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
+import type { BindingFilter, ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { needing } from './faults.ts';
 import type { BindingsTable, Scope } from './schema.ts';
@@ -16,21 +16,23 @@ const COLUMNS = [
   ...(['attempts', 'problem', 'created_at'] as const),
 ];
 
-export function bindingReader({ db, sealer }: Scope): Pick<ServiceReader, 'binding' | 'bindings' | 'allBindings'> {
+export function bindingReader({ db, sealer }: Scope): Pick<ServiceReader, 'binding' | 'bindings' | 'bindingSummaries'> {
+  const rows = ({ app, instance }: Partial<BindingFilter> = {}) => {
+    let query = db.selectFrom('bindings').select(COLUMNS).orderBy('created_at').orderBy('id');
+    if (app !== undefined) query = query.where('app', '=', app);
+    if (instance !== undefined) query = query.where('instance', '=', instance);
+    return query;
+  };
   return {
     async binding(id) {
       const row = await db.selectFrom('bindings').selectAll().where('id', '=', id).executeTakeFirst();
       return row === undefined ? null : opened(row, sealer);
     },
-    async bindings({ app, instance }) {
-      let query = db.selectFrom('bindings').selectAll().orderBy('created_at').orderBy('id');
-      if (app !== undefined) query = query.where('app', '=', app);
-      if (instance !== undefined) query = query.where('instance', '=', instance);
-      return (await query.execute()).map((row) => opened(row, sealer));
+    async bindings(filter) {
+      return (await rows(filter).select('sealed_vars').execute()).map((row) => opened(row, sealer));
     },
-    async allBindings() {
-      const rows = db.selectFrom('bindings').select(COLUMNS).orderBy('created_at').orderBy('id');
-      return (await rows.execute()).map(fromRow);
+    async bindingSummaries(filter) {
+      return (await rows(filter).execute()).map(fromRow);
     },
   };
 }

@@ -61,18 +61,20 @@ it('what is written about a service is read by itself', async () => {
   expect(await store.serviceDoc('db')).toHaveLength(LONG);
 });
 
-it('lists of all instances and bindings decrypt nothing', async () => {
+it('lists of services, instances and bindings decrypt nothing', async () => {
   await store.transact(async (tx) => {
     await tx.insertService(service('db'));
     await tx.insertInstance(instance('one', { teams: TEAMS }));
     await tx.insertBinding(binding('b', { vars: { URL: 'db://x' } }));
   });
   const open = vi.spyOn(COPY_SEALER, 'open');
-  expect([await store.instances(), await store.instances('db'), await store.allBindings()]).toMatchObject([
+  expect([await store.services(), await store.instances(), await store.instances('db')]).toMatchObject([
+    [{ name: 'db' }],
     [{ name: 'one' }],
     [{ name: 'one' }],
-    [{ id: 'b' }],
   ]);
+  for (const filter of [undefined, { app: 'shop' }, { instance: 'id of one' }])
+    expect(await store.bindingSummaries(filter)).toMatchObject([{ id: 'b' }]);
   expect(open).not.toHaveBeenCalled();
   expect((await store.instance('one'))?.parameters).toEqual(instance('one').parameters);
   expect(open).toHaveBeenCalledTimes(1);

@@ -1,12 +1,12 @@
 import { PlatformError } from '../../../domain/errors.ts';
-import type { Service } from '../../../domain/services/service.ts';
+import type { Service, ServiceSummary } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import { sqlFault } from '../../../sql/sql-error.ts';
 import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
 import type { Scope, ServicesTable } from './schema.ts';
 import { teamsIn, teamsJson } from './teams-json.ts';
 
-const COLUMNS = ['name', 'kind', 'url', 'username', 'sealed_password', 'is_restricted', 'created_at'] as const;
+const COLUMNS = ['name', 'kind', 'url', 'username', 'is_restricted', 'created_at'] as const;
 
 export function serviceReader({ db, kind, sealer }: Scope): Pick<ServiceReader, 'service' | 'services' | 'serviceDoc'> {
   const of = { named: 'service_teams.service', row: 'services.name' };
@@ -18,21 +18,12 @@ export function serviceReader({ db, kind, sealer }: Scope): Pick<ServiceReader, 
         teamsJson(kind, { ...of, isOwner: true }).as('owner_teams_json'),
         teamsJson(kind, { ...of, isOwner: false }).as('teams_json'),
       ]);
-  const fromRow = (row: Row): Service => ({
-    name: row.name,
-    kind: row.kind as Service['kind'],
-    url: row.url,
-    username: row.username,
-    password: sealer.open(row.sealed_password, context(row.name)),
-    ownerTeams: teamsIn(row.owner_teams_json),
-    teams: teamsIn(row.teams_json),
-    isRestricted: row.is_restricted === 1,
-    createdAt: row.created_at,
-  });
   return {
     async service(name) {
-      const row = await rows().where('name', '=', name).executeTakeFirst();
-      return row === undefined ? null : fromRow(row);
+      const row = await rows().select('sealed_password').where('name', '=', name).executeTakeFirst();
+      return row === undefined
+        ? null
+        : { ...fromRow(row), password: sealer.open(row.sealed_password, context(row.name)) };
     },
     async services() {
       return (await rows().orderBy('name').execute()).map(fromRow);
@@ -116,3 +107,16 @@ type Row = Pick<ServicesTable, (typeof COLUMNS)[number]> & {
   readonly owner_teams_json: string;
   readonly teams_json: string;
 };
+
+function fromRow(row: Row): ServiceSummary {
+  return {
+    name: row.name,
+    kind: row.kind as Service['kind'],
+    url: row.url,
+    username: row.username,
+    ownerTeams: teamsIn(row.owner_teams_json),
+    teams: teamsIn(row.teams_json),
+    isRestricted: row.is_restricted === 1,
+    createdAt: row.created_at,
+  };
+}

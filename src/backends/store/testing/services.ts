@@ -62,13 +62,15 @@ export const serviceCases: StoreCases = {
   'keeps services with their two lists of teams, sorted': async (store) => {
     await populate(store, 'shop');
     const db = service('db', { ownerTeams: ['blue', 'red'], teams: ['blue'], isRestricted: true });
+    const cache = service('cache', { kind: 'osb' });
     await store.transact(async (tx) => {
       await tx.insertService({ ...db, ownerTeams: ['red', 'blue'] });
-      await tx.insertService(service('cache', { kind: 'osb' }));
+      await tx.insertService(cache);
     });
     expect(await store.service('db')).toEqual(db);
     expect(await store.service('gone')).toBeNull();
-    expect(await store.services()).toEqual([service('cache', { kind: 'osb' }), db]);
+    const summaries = [cache, db].map(({ password: _sealed, ...summary }) => summary);
+    expect(await store.services()).toEqual(summaries);
   },
 
   'keeps what is written about a service': async (store) => {
@@ -171,7 +173,7 @@ export const serviceCases: StoreCases = {
       await tx.deleteInstance('id of one');
       await tx.deleteService('db');
     });
-    expect([await store.services(), await store.instances(), await store.allBindings()]).toEqual([[], [], []]);
+    expect([await store.services(), await store.instances(), await store.bindingSummaries()]).toEqual([[], [], []]);
   },
 
   'keeps bindings oldest first, one for each app and instance, beyond the life of the app': async (store) => {
@@ -204,9 +206,14 @@ export const serviceCases: StoreCases = {
     expect(await store.binding('a')).toEqual(a);
     expect(await store.binding('gone')).toBeNull();
     const { vars: _sealed, ...summary } = a;
-    expect((await store.allBindings()).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-    expect((await store.allBindings())[0]).toEqual(summary);
-    const ids = async (filter: BindingFilter): Promise<string[]> => (await store.bindings(filter)).map(({ id }) => id);
+    expect((await store.bindingSummaries()).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect((await store.bindingSummaries())[0]).toEqual(summary);
+    const ids = async (filter: BindingFilter): Promise<string[]> => {
+      const bindings = await store.bindings(filter);
+      const summaries = bindings.map(({ vars: _vars, ...rest }) => rest);
+      expect(await store.bindingSummaries(filter)).toEqual(summaries);
+      return bindings.map(({ id }) => id);
+    };
     expect(await ids({ app: 'shop' })).toEqual(['a', 'b']);
     expect(await ids({ instance: 'id of one' })).toEqual(['a', 'c']);
     expect(await ids({ app: 'blog', instance: 'id of two' })).toEqual([]);
