@@ -65,6 +65,45 @@ describe('a source with the packages of two languages', () => {
     expect((await of({ ...files, Dockerfile: 'FROM' })).platform).toBe('python');
   });
 
+  it('is built by its Dockerfile also where there is a page whose style a script builds', async () => {
+    const tools = JSON.stringify({ scripts: { build: 'tailwindcss' }, devDependencies: { tailwindcss: '4' } });
+    const page = { 'index.html': '<h1>Till</h1>', 'package.json': tools, 'package-lock.json': '{}' };
+    const recipe = { Dockerfile: 'FROM python:3.13\nCMD ["python", "app/main.py"]\n', 'app/main.py': '' };
+    expect((await of({ ...page, ...recipe })).platform).toBe('dockerfile');
+    expect((await of({ ...page, ...recipe, 'requirements.txt': 'tornado' })).platform).toBe('dockerfile');
+    expect(await of(page)).toMatchObject({
+      platform: 'nodejs',
+      problems: [],
+      site: { roots: expect.arrayContaining(['.']) as string[] },
+    });
+  });
+
+  it('is no site where something of it may be a program, whose code everybody could read then', async () => {
+    const page = {
+      'index.html': '<script src="./js/a.js?1"></script>',
+      'js/a.js': '',
+      'img/a.png': '',
+      'a/b.html': '<script src=/js/b.js>',
+      'js/b.js': '',
+    };
+    for (const scripts of [{ build: 'tailwindcss' }, {}]) {
+      const site = { ...page, 'package.json': JSON.stringify({ scripts }), '.prettierrc': '', LICENSE: '' };
+      expect((await of(site)).problems).toEqual([]);
+      for (const file of [
+        'server.mjs',
+        'src/server.js',
+        'api/orders.js',
+        'server.ts',
+        'cmd/main.rs',
+        'data/users.json',
+        'config.yml',
+      ]) {
+        const plan = await of({ ...site, [file]: '' });
+        expect([file, plan.problems[0]?.cause]).toEqual([file, 'no_process']);
+      }
+    }
+  });
+
   it('is built by the Dockerfile of a package from that directory alone, where nothing of the package starts', async () => {
     const files = {
       ...{ 'package.json': '{ "workspaces": ["web"] }', 'package-lock.json': '{}', Dockerfile: 'FROM top' },

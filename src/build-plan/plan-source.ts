@@ -9,6 +9,7 @@ import { composeHint } from './compose/compose-hint.ts';
 import { checkSource, chooseLanguages } from './choose-language.ts';
 import { detectionOf } from './detection.ts';
 import type { AppDeclaration, Language, PlanParts } from './language.ts';
+import { isOnlyPages } from './only-pages.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
@@ -57,7 +58,7 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   for (const language of others) {
     const other = await planAs(language, request, compose).catch(unlessFailure);
     if (other === null || other.plan.problems.length > 0) continue;
-    if (showsSource(other.plan) && mayBeProgram(planned.plan)) {
+    if (showsSource(other.plan) && (mayBeProgram(planned.plan) || !(await isOnlyPages(part.files)))) {
       return withMoreHint(planned, `Where it is only pages: ${asPlatform(request.app, language)}`);
     }
     const note = `It is not taken for ${first.name}: ${unstarted.message}`;

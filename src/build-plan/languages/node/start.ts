@@ -1,6 +1,7 @@
 /** What starts an app that has no Procfile: its scripts, its framework, a program with a usual name, or its files as a site. */
 import type { PlannedProcess, PlanProblem, Variable } from '../../build-plan.ts';
 import type { AppDeclaration, PlanParts } from '../../language.ts';
+import { isOnlyPages } from '../../only-pages.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { serveSite } from '../static/site-server.ts';
 import type { Framework } from './frameworks.ts';
@@ -26,8 +27,6 @@ export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
   readonly problems: readonly PlanProblem[];
 };
 
-/** In other languages. */
-const PROGRAMS = ['*.php', '*.py', '*.rb', '*.go'];
 /** The build may make another page. */
 const PAGES = {
   roots: ['dist', 'build', '_site', '.'],
@@ -79,14 +78,14 @@ export async function startOf(
   return (await watchedStart(files, scripts)) ?? NOTHING;
 }
 
-/** Null where there is no page whose styles or scripts are built, or what could be a program beside it: its code is not for everybody to read. */
+/** Null where there is no page whose styles or scripts are built, or what could be a program, or the recipe of one, beside it. */
 export async function builtPages(
   files: SourceFiles,
   packageJson: PackageJson,
   asked: AppDeclaration,
 ): Promise<Start | null> {
   if (asked.processes !== null || packageJson.has('dependencies') || !packageJson.has('scripts.build')) return null;
-  if (!(await files.exists('index.html')) || (await files.find(...PROGRAMS)) !== null) return null;
+  if (!(await files.exists('index.html')) || !(await isOnlyPages(files))) return null;
   return { ...NOTHING, ...serveSite({ ...PAGES, from: 'index.html' }, asked) };
 }
 
