@@ -20,7 +20,10 @@ it('a program that is run as it is written does without a file of variables that
 
 it.each<[string, object, Record<string, string>]>([
   ['is committed', { start: START }, { '.env': '' }],
-  ['is made by a script', { start: START, postinstall: 'cp .env.example .env' }, {}],
+  ['is made by an install script', { start: START, postinstall: 'node ci/env.js' }, {}],
+  ['is made by the build', { start: START, build: 'node ci/env.js' }, {}],
+  ['is made before the start', { start: START.replace('node', 'node make.js && node') }, {}],
+  ['is made by the script before', { start: START, prestart: 'node make.js' }, {}],
   ['is optional', { start: 'NODE_ENV=production node --env-file-if-exists=.env server.js' }, {}],
   [
     'is of a development script alone',
@@ -31,7 +34,14 @@ it.each<[string, object, Record<string, string>]>([
 ])('a file of variables that %s is left to the app', async (_what, scripts, files) => {
   const made = await plan(scripts, files);
   expect(made.problems).toEqual([]);
-  expect(made.processes['web']?.command).toBe('start' in scripts && scripts.start === START ? START : 'npm start');
+  const isPlain = 'start' in scripts && scripts.start === START && !('prestart' in scripts);
+  expect(made.processes['web']?.command).toBe(isPlain ? START : 'npm start');
+});
+
+it('a file of variables in a directory may lie in a volume', async () => {
+  const start = 'node --env-file=data/.env server.js';
+  expect((await plan({ start })).processes['web']?.command).toBe(start);
+  expect((await plan({}, { Procfile: `web: ${start}\n` })).problems).toEqual([]);
 });
 
 it.each<[string, object, Record<string, string>]>([

@@ -7,8 +7,12 @@ import { withCalledScripts } from './script-lines.ts';
 /** Without quotes, variables and several commands, which are for a shell to read. */
 const PLAIN = /^node(?:\s+[\w@%+=:,./-]+)+$/;
 const OPTION = /\s--env-file(?:=|\s+)([\w@./-]+)/g;
-const READS = /(?:^|[\s;&|])(?:node|tsx)(?:\s+-[\w-]+(?:=\S*)?)*?\s--env-file(?:=|\s+)([\w@./-]+)/g;
-const ANY_OPTION = /--env-file(?:-if-exists)?(?:=|\s+)\S+/g;
+/** Nothing else on the line, which might make it. */
+const READS =
+  /^(?:cross-env\s+|\w+=\S*\s+)*(?:node|tsx)(?:\s+-[\w-]+(?:=\S*)?)*?\s--env-file(?:=|\s+)([\w@./-]+)[^;&|]*$/;
+const CALLS = /^(?:npm|yarn|pnpm|bun)\s[^;&|]*$/;
+/** Others may lie in a volume. */
+const AT_THE_TOP = /^(?:\.\/)?[^/]+$/;
 const MAX_COMMAND = 1_000;
 
 interface Started {
@@ -16,18 +20,14 @@ interface Started {
   readonly notes: readonly string[];
 }
 
-/** What is run without npm, as it would be if the file were optional. */
-export async function withoutEnvFiles(
-  files: SourceFiles,
-  packageJson: PackageJson,
-  { processes, notes }: Started,
-): Promise<Started> {
+/** What is run without npm, as it would be if the file were optional. Only for a source of which nothing is made before. */
+export async function withoutEnvFiles(files: SourceFiles, { processes, notes }: Started): Promise<Started> {
   const changed: Record<string, PlannedProcess> = {};
   const missing = new Set<string>();
   for (const [name, { command, from }] of Object.entries(processes)) {
     let text = command;
     for (const [option, path = ''] of PLAIN.test(command.slice(0, MAX_COMMAND)) ? command.matchAll(OPTION) : []) {
-      if (await isThere(files, path, packageJson)) continue;
+      if (await mayBeThere(files, path)) continue;
       text = text.replace(option, '');
       missing.add(path);
     }
@@ -40,30 +40,28 @@ export async function withoutEnvFiles(
   return { processes: changed, notes: [...notes, ...said] };
 }
 
-/** Null where every such file may be there. `commands`: by the process. */
+/** Null where every such file may be there. `commands`: by the process. For a source as above. */
 export async function missingEnvFile(
   files: SourceFiles,
   packageJson: PackageJson,
   commands: Readonly<Record<string, string>>,
 ): Promise<PlanProblem | null> {
   for (const [name, command] of Object.entries(commands)) {
-    for (const line of withCalledScripts([command], packageJson)) {
-      if (/\bcd\s/.test(line.slice(0, MAX_COMMAND))) continue;
-      for (const [, path = ''] of line.slice(0, MAX_COMMAND).matchAll(READS)) {
-        if (await isThere(files, path, packageJson)) continue;
-        return {
-          cause: 'no_process',
-          message: `The process ${name} reads ${path} (${line.slice(0, 80)}), which is not in the source; Node ends at once without it.`,
-          hint: `Take --env-file out of the command, or write --env-file-if-exists where Node is 22.9 or newer, commit and push again; set what ${path} has on the app: tancho env set NAME=value`,
-        };
-      }
+    const lines = withCalledScripts([command], packageJson).map((line) => line.trim().slice(0, MAX_COMMAND));
+    if (!lines.every((line) => CALLS.test(line) || READS.test(line))) continue;
+    for (const line of lines) {
+      const [, path] = READS.exec(line) ?? [];
+      if (path === undefined || (await mayBeThere(files, path))) continue;
+      return {
+        cause: 'no_process',
+        message: `The process ${name} reads ${path} (${line.slice(0, 80)}), which is not in the source; Node ends at once without it.`,
+        hint: `Take --env-file out of the command, or write --env-file-if-exists where Node is 22.9 or newer, commit and push again; set what ${path} has on the app: tancho env set NAME=value`,
+      };
     }
   }
   return null;
 }
 
-/** Or some script may make it. */
-async function isThere(files: SourceFiles, path: string, { scripts }: PackageJson): Promise<boolean> {
-  if (path.startsWith('/') || path.split('/').includes('..') || (await files.exists(path))) return true;
-  return Object.values(scripts).some((line) => line.slice(0, MAX_COMMAND).replace(ANY_OPTION, '').includes(path));
+async function mayBeThere(files: SourceFiles, path: string): Promise<boolean> {
+  return !AT_THE_TOP.test(path) || (await files.exists(path.replace(/^\.\//, '')));
 }

@@ -67,14 +67,12 @@ async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
 async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanParts> {
   const top = await readPackageJson(files);
   const manager = await packageManager(files, top);
-  const found = await findAppPackage(files, top, manager, asked);
-  const app = {
-    ...found,
-    start: { ...found.start, ...(await withoutEnvFiles(found.files, found.packageJson, found.start)) },
-  };
+  const app = await findAppPackage(files, top, manager, asked);
   const version = await nodeVersion(app.files, app.packageJson, { files, packageJson: top });
   const build = await buildSteps(files, top, manager, app);
-  const { start, directory, framework } = app;
+  const makesNothing = build.length === 0 && !asked.buildsItself && !hasInstallScript(top, app.packageJson);
+  const start = makesNothing ? { ...app.start, ...(await withoutEnvFiles(app.files, app.start)) } : app.start;
+  const { directory, framework } = app;
   const named = asked.processes ?? commandsOf(start.processes);
   const commands = Object.values(named);
   const stays = asked.keepsDevelopment
@@ -91,11 +89,10 @@ async function plan(files: SourceFiles, asked: AppDeclaration): Promise<PlanPart
     part: await installedPart(files, top, manager, app),
     isLockStale: misfit === null && (await isBunLockStale(files, top, manager)),
   };
-  const makesNothing = build.length === 0 && !asked.buildsItself && !hasInstallScript(top, app.packageJson);
   const missing = makesNothing
     ? await missingProgram(app.files, asked.processes ?? start.processes, app.packageJson.wants('typescript'))
     : null;
-  const unset = asked.buildsItself ? null : await missingEnvFile(app.files, app.packageJson, named);
+  const unset = makesNothing ? await missingEnvFile(app.files, app.packageJson, named) : null;
   const registry = await otherRegistry(files, manager.lock);
   const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
