@@ -58,7 +58,7 @@ describe('kept packages', () => {
     expect(lines).toContain('install packages');
   });
 
-  const decisive = SLOW ? (['PIP_EXTRA_INDEX_URL', 'npm_config_registry'] as const) : [];
+  const decisive = SLOW ? (['PIP_EXTRA_INDEX_URL', 'npm_config_registry', 'CYPRESS_INSTALL_BINARY'] as const) : [];
   it.each([
     ...decisive.map((name) => [name, true] as const),
     ['BUILD_CACHE_VERSION', true] as const,

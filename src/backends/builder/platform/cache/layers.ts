@@ -13,7 +13,7 @@ import { isThere } from '../../../../lib/is-there.ts';
 const FORMAT = '1';
 /** Variables of the app that decide what package managers install, and one by which people have it done anew. */
 const DECIDING_VARIABLE =
-  /^(?:(?:PIP|UV|NPM_CONFIG|PNPM_CONFIG|YARN|BUN|BUNDLE|COMPOSER|PUPPETEER|PLAYWRIGHT|PRISMA)_|BUILD_CACHE_VERSION$)/i;
+  /^(?:(?:PIP|UV|NPM_CONFIG|PNPM_CONFIG|YARN|BUN|BUNDLE|COMPOSER|CYPRESS|PUPPETEER|PLAYWRIGHT|PRISMA)_|BUILD_CACHE_VERSION$)/i;
 
 export interface Layer {
   /** Where the tree is or is to be. */
