@@ -22,14 +22,8 @@ const OLD_IMPORTS_STEP: Step = {
   name: 'setuptools, where packages import it',
   run: ['{uv}/bin/python', OLD_IMPORTS.to, '{layer}', ...INSTALL],
 };
-/** As PowerShell writes it; uv reads UTF-8 only. */
-const TO_UTF8: Step = {
-  name: 'requirements.txt from UTF-16 to UTF-8',
-  run: [
-    ...['{layer}/bin/python', '-c'],
-    'import pathlib; file = pathlib.Path("requirements.txt"); file.write_text(file.read_text("utf-16"), "utf-8")',
-  ],
-};
+const TO_UTF8 =
+  'import pathlib, sys; file = pathlib.Path(sys.argv[1]); file.write_text(file.read_text("utf-16"), "utf-8")';
 /** Packages that lie in the source. */
 const LOCAL = /^\s*(-e|--editable|\.|file:)/;
 
@@ -107,17 +101,22 @@ async function fromRequirements(files: SourceFiles): Promise<Listed> {
   const lists = await requirementFiles(files);
   const isLocal = await Promise.all(lists.map((list) => files.hasLine(list, LOCAL)));
   const own = lists.find((_, index) => isLocal[index] === true);
-  const rewritten = (await files.isUtf16('requirements.txt')) ? [TO_UTF8] : [];
+  const isUtf16 = await Promise.all(lists.map((list) => files.isUtf16(list)));
   return {
     ...NOTHING,
     steps: [
-      ...rewritten,
+      ...lists.filter((_, index) => isUtf16[index] === true).map(toUtf8),
       { name: 'uv pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] },
     ],
     notes: lock === null ? [] : [`requirements.txt is what is installed; ${lock} is not read beside it`],
     neverKept: own === undefined ? null : `${own} names packages of the source itself`,
     keyFiles: lists,
   };
+}
+
+/** A list as PowerShell writes it; uv reads UTF-8 only. */
+function toUtf8(list: string): Step {
+  return { name: `${list} from UTF-16 to UTF-8`, run: ['{layer}/bin/python', '-c', TO_UTF8, list] };
 }
 
 async function fromProject(files: SourceFiles, keepsDevelopment: boolean): Promise<Listed> {

@@ -288,6 +288,11 @@ describe('what starts an app', () => {
       expect(made.problems).toEqual([]);
       expect(stepsOf(made)).toContain('requirements.txt from UTF-16 to UTF-8');
     }
+    const included = await plan({
+      ...{ 'requirements.txt': '-r lists/base.txt', 'lists/base.txt': list, 'app.py': 'app = Flask(__name__)' },
+    });
+    expect(stepsOf(included)).toContain('lists/base.txt from UTF-16 to UTF-8');
+    expect(stepsOf(included)).not.toContain('requirements.txt from UTF-16 to UTF-8');
     const started = await plan({ Procfile: Buffer.from('\uFEFFweb: python app.py\r\n', 'utf16le'), 'app.py': '' });
     expect(web(started)).toBe('python app.py');
   });
