@@ -86,6 +86,7 @@ it('leaves to other programs what they call so, where nothing of it is known her
     ['app.yml', '{ "hooks": { build: make } }'],
     ['tancho.yaml', manifests],
     ['tsuru.yaml', '- name: shop\n'],
+    ['app.json', '{ "env": { "A": "x" }\n "formation": { "web": { "quantity": 2 } } }'],
   ] as const) {
     await expect(read({ [file]: text })).rejects.toMatchObject({ code: 'invalid_config' });
   }

@@ -4,7 +4,7 @@ import type { ProcessSettings } from '../../domain/deploys/builder.ts';
 import { Failure } from '../../domain/failure.ts';
 import { CONFIG_FILES, isForeign, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
-import { readAppJson } from './app-json.ts';
+import { hasKnownKey, readAppJson } from './app-json.ts';
 import { type OtherPlatforms, readOtherPlatforms } from './other-platforms.ts';
 import { parseProcfile } from './procfile.ts';
 import { readMaintenancePage } from './maintenance-page.ts';
@@ -84,6 +84,7 @@ async function appJsonOf(files: SourceFiles, { note }: ConfigContext): Promise<u
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const read = await files.foreignJson('app.json');
+    if (hasKnownKey(read) && (await files.foreignJson('app.json', 'refused')) === null) throw error;
     if (read === null) note(`app.json is left to other programs: ${error.message}`);
     return read;
   }

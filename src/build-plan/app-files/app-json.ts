@@ -11,8 +11,14 @@ interface AppJson {
   readonly notes: readonly string[];
 }
 
+const KEYS = ['formation', 'env', 'scripts', 'cron', 'buildpacks'];
 const MAX_NAMED = 20;
 const MAX_ENTRIES = 1_000;
+
+/** It is no file of another program's. */
+export function hasKnownKey(content: unknown): boolean {
+  return isRecord(content) && KEYS.some((key) => Object.hasOwn(content, key));
+}
 
 /** Pure. Other programs have files of this name, too: what does not look like this one is not looked at. */
 export function readAppJson(content: unknown): AppJson {

@@ -210,9 +210,9 @@ export class SourceFiles {
     return foreignData(await this.beginning(path));
   }
 
-  /** A JSON file of another program's, which may hold comments and commas too many; null as above. */
-  async foreignJson(path: string): Promise<unknown> {
-    return foreignData((await this.beginning(path))?.replace(STRING_OR_COMMENT, '$1') ?? null);
+  /** A JSON file of another program's, which may hold comments and commas too many; null as above. Of one with mistakes what is understood, or null. */
+  async foreignJson(path: string, mistakes: 'passed over' | 'refused' = 'passed over'): Promise<unknown> {
+    return foreignData((await this.beginning(path))?.replace(STRING_OR_COMMENT, '$1') ?? null, mistakes);
   }
 
   /** What fits is added to `found`. */
@@ -298,10 +298,11 @@ function unreadable(path: string, format: string, reason: string): Failure {
 }
 
 /** YAML, of which JSON is a part. */
-function foreignData(text: string | null): unknown {
+function foreignData(text: string | null, mistakes: 'passed over' | 'refused' = 'passed over'): unknown {
   if (text === null || beyondYamlBounds(text) !== null) return null;
   try {
-    return parseYaml(text, { logLevel: 'silent', maxAliasCount: MAX_ALIASES }) as unknown;
+    const logLevel = mistakes === 'refused' ? 'error' : 'silent';
+    return parseYaml(text, { logLevel, maxAliasCount: MAX_ALIASES }) as unknown;
   } catch {
     return null;
   }
