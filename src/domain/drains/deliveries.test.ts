@@ -138,6 +138,23 @@ it('a drain of all apps that is behind has each block opened about once', async 
   expect(opened).toBeLessThan(3 * apps.length);
 });
 
+it('a drain of all apps sends nothing that was removed after it was read, and reports it', async () => {
+  await logStore.openDrain('b', '');
+  await append(...numbered(0, 600));
+  await logStore.append(numbered(0, 10).map((line) => entry(`secret ${line}`, { app: 'blog' })));
+  await append('last');
+  const receiver = new Receiver();
+  const take = receiver.send.bind(receiver);
+  receiver.send = async (target, entries) => {
+    if (receiver.attempts === 0) await logStore.removeApp('blog');
+    return take(target, entries);
+  };
+  await start([drain('b', '')], receiver);
+  await until(() => receiver.taken.includes('last'));
+  const gap = expect.stringContaining('10 lines are missing here');
+  expect(receiver.taken).toEqual([...numbered(0, 500), gap, ...numbered(500, 600), 'last']);
+});
+
 it('goes on where it was after a restart, and forgets drains that are gone', async () => {
   const receiver = new Receiver();
   const first = await start([drain('a'), drain('gone')], receiver);

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
+import type { DrainCursor } from '../logs/drain-cursors.ts';
 import type { LogEntry } from '../logs/entry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -36,6 +37,12 @@ interface DeliveryPauses {
 interface Task {
   readonly stop: AbortController;
   readonly done: Promise<void>;
+}
+
+interface Ahead {
+  readonly after: number;
+  readonly lost: number;
+  readonly entries: readonly LogEntry[];
 }
 
 const PAGE = 500;
@@ -157,8 +164,8 @@ class Attempts {
   readonly #pauses: DeliveryPauses;
   #limit = PAGE;
   #failed = 0;
-  /** What was read and is not sent, all there was after that seq. */
-  #ahead: { readonly after: number; readonly entries: readonly LogEntry[] } = { after: 0, entries: [] };
+  /** What was read and is not sent: all there was after that seq, when so many were lost. */
+  #ahead: Ahead = { after: 0, lost: 0, entries: [] };
   /** Before the next one. */
   pauseMs = 0;
 
@@ -173,7 +180,7 @@ class Attempts {
     const { store, logStore, sender, now } = this.#deps;
     const { id, app } = this.#drain;
     const cursor = await logStore.drainCursor(id);
-    const page = cursor === null ? [] : bounded(await this.#oldest(cursor.seq));
+    const page = cursor === null ? [] : bounded(await this.#oldest(cursor));
     if (cursor !== null && page.length === 0 && cursor.unreported === 0) return 'idle';
     // As it is now: whoever has changed or removed it may not have reached this task.
     const drain = await store.drain(id);
@@ -203,20 +210,22 @@ class Attempts {
     return 'busy';
   }
 
-  async #oldest(after: number): Promise<readonly LogEntry[]> {
+  async #oldest({ seq: after, lost }: DrainCursor): Promise<readonly LogEntry[]> {
     const { logStore } = this.#deps;
     const { id, app } = this.#drain;
     if (app !== '') return logStore.drainEntries(id, { lines: this.#limit, bytes: PAGE_BYTES });
-    const left = after < this.#ahead.after ? [] : this.#ahead.entries.filter(({ seq }) => seq > after);
-    this.#ahead = { after, entries: left.length > 0 ? left : await logStore.drainEntries(id, AHEAD) };
+    // What was removed since is not to be sent: it is counted, and reported.
+    const isStale = after < this.#ahead.after || lost !== this.#ahead.lost;
+    const left = isStale ? [] : this.#ahead.entries.filter(({ seq }) => seq > after);
+    this.#ahead = { after, lost, entries: left.length > 0 ? left : await logStore.drainEntries(id, AHEAD) };
     return this.#ahead.entries.slice(0, this.#limit);
   }
 
   async #failedWith(thrown: unknown, page: readonly LogEntry[], hasWorked: boolean): Promise<void> {
     const { logStore, logger, now } = this.#deps;
     const { id } = this.#drain;
-    // It may be long, and what is removed meanwhile is not to be sent.
-    this.#ahead = { after: 0, entries: [] };
+    // It may be long until it is wanted.
+    this.#ahead = { after: 0, lost: 0, entries: [] };
     const failure =
       thrown instanceof DeliveryFailure
         ? thrown
