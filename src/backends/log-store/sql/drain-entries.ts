@@ -15,6 +15,14 @@ interface DrainPosition {
   readonly seq: number;
 }
 
+interface NextBlock {
+  readonly app: string;
+  readonly first_seq: number;
+}
+
+/** Blocks that are looked through before each app is asked for its own. */
+const FEW = 500;
+
 export type Read = (filter: LogFilter) => Promise<Searched>;
 
 export async function oldestAfter(
@@ -80,7 +88,17 @@ function endOf(entries: readonly LogEntry[], { lines, bytes }: EntryBounds): num
 }
 
 /** Of each app that has something after the seq the first block with it, the oldest first. */
-async function nextBlocks({ db }: LogScope, { app, seq }: DrainPosition) {
+async function nextBlocks({ db }: LogScope, { app, seq }: DrainPosition): Promise<NextBlock[]> {
+  if (app === '') {
+    // Nearly always, and however many apps there are.
+    const blocks = db.selectFrom('log_blocks').select(['app', 'first_seq']).where('last_seq', '>', seq);
+    const few = await blocks
+      .orderBy('last_seq')
+      .limit(FEW + 1)
+      .execute();
+    const first = Map.groupBy(few, (block) => block.app).values();
+    if (few.length <= FEW) return [...first].flatMap(([one]) => one ?? []).sort((a, b) => a.first_seq - b.first_seq);
+  }
   const apps = db
     .selectFrom('log_apps')
     .select(({ selectFrom }) => [
