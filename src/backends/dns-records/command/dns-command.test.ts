@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { NOT_ROOT, skipFor } from '../../../../test/support/skips.ts';
 import { until } from '../../../../test/support/until.ts';
 import { isAlive, readProcess } from '../../../lib/processes.ts';
 import { createDnsCommand } from './dns-command.ts';
@@ -70,3 +73,34 @@ it('is ended with what it has started', async () => {
   await expect(set).rejects.toThrow('it did not end in time');
   await until(() => !isAlive(pid, start), { what: 'the end of what it has started' });
 });
+
+it(
+  'that runs as somebody else and cannot be ended ends nobody who waits for it, nor keeps him',
+  skipFor(NOT_ROOT),
+  async () => {
+    const file = path.join(directory, 'other.pid');
+    const hanging = await program(`
+    import { renameSync, writeFileSync } from 'node:fs';
+    writeFileSync(${JSON.stringify(`${file}.new`)}, String(process.pid));
+    renameSync(${JSON.stringify(`${file}.new`)}, ${JSON.stringify(file)});
+    setInterval(() => {}, 1000);
+  `);
+    const server = `
+    import { existsSync } from 'node:fs';
+    import { createDnsCommand } from ${JSON.stringify(new URL('./dns-command.ts', import.meta.url).href)};
+    const stop = new AbortController();
+    const dns = createDnsCommand({ argv: [process.execPath, ${JSON.stringify(hanging)}] });
+    const set = dns.set('a', 'b', stop.signal).catch((error) => console.log(error.message));
+    while (!existsSync(${JSON.stringify(file)})) await new Promise((resolve) => setTimeout(resolve, 20));
+    process.setuid(65_534);
+    stop.abort();
+    await set;
+  `;
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', server]);
+      expect(stdout).toBe('it did not end in time\n');
+    } finally {
+      process.kill(Number(await readFile(file, 'utf8')), 'SIGKILL');
+    }
+  },
+);

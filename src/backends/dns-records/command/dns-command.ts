@@ -42,6 +42,10 @@ function ended(program: string, argv: readonly string[], signal: AbortSignal): P
     };
     const giveUp = (): void => {
       killGroup(child.pid);
+      // What goes on all the same keeps nothing here.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
       fail('it did not end in time');
     };
     if (signal.aborted) giveUp();
@@ -58,11 +62,13 @@ function ended(program: string, argv: readonly string[], signal: AbortSignal): P
   });
 }
 
+/** It may be gone, or run as somebody else (sudo): what cannot be ended goes on. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
