@@ -205,6 +205,19 @@ it('stay where a build or a command takes the room: the one that holds most is e
   expect((await unitOf('shop')).exits + (await unitOf('blog')).exits).toBe(1);
 });
 
+it('have volumes that nobody counts for a command that is over at once', async () => {
+  const counted: string[] = [];
+  const diskWriters = writersOf(async (paths) => {
+    counted.push(...paths);
+    return new Map(paths.map((path) => [path, 7]));
+  });
+  const command = { ...writing('shop', 'command', ['/own']), shared: ['/volume'] };
+  const { signal } = new AbortController();
+  const written = (): Promise<number> => diskWriters.list()[0]?.written('bytes', signal) ?? Promise.resolve(0);
+  expect(await diskWriters.during(command, signal, written)).toBe(7);
+  expect(counted).toEqual(['/own']);
+});
+
 it('are held to their own limits while builds are counted, and a build that cannot be counted is ended', async () => {
   const counting = Promise.withResolvers<Map<string, number>>();
   const diskWriters = writersOf((paths) => (paths.length === 0 ? Promise.resolve(new Map()) : counting.promise));
