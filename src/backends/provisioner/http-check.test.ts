@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkOnce } from './http-check.ts';
 import { judge } from './pattern-judge.ts';
 import { matchOf } from './pattern-match.ts';
 
-const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
+const limits = { app: 'shop', timeoutMs: 60_000, signal: new AbortController().signal };
 let server: Server;
 let address: { host: string; port: number };
 
@@ -48,10 +49,55 @@ it('a pattern that takes for ever holds up nothing else, and is not tried again 
     next = setImmediate(turn);
   };
   next = setImmediate(turn);
-  const both = (): Promise<string> => Promise.all([judge(slow), judge(slow)]).then((verdicts) => verdicts.join());
+  const both = (): Promise<string> =>
+    Promise.all([judge(slow, limits), judge(slow, limits)]).then((verdicts) => verdicts.join());
   await expect.poll(both, { timeout: 120_000 }).toBe('hopeless,unjudged');
   clearImmediate(next);
   expect(turns).toBeGreaterThan(0);
+});
+
+it('patterns of one app that take long hold up those of others for one turn only', async () => {
+  const body = `${'a'.repeat(50)}!`;
+  let number = 0;
+  const isSoon = async (): Promise<boolean> => {
+    const ended: string[] = [];
+    const ask = async (app: string, pattern: string): Promise<void> => {
+      const verdict = await judge({ pattern, body }, { ...limits, app });
+      ended.push(`${app} ${verdict}`);
+    };
+    const slow = Array.from({ length: 4 }, () => ask('shop', `^(?:a+)+${(number += 1)}$`));
+    await Promise.all([...slow, ask('blog', '^a+!$')]);
+    return ended.indexOf('blog yes') === 1;
+  };
+  // On a busy machine there is no time for any.
+  await expect.poll(isSoon, { timeout: 120_000 }).toBe(true);
+});
+
+it('nobody waits for a verdict that is not wanted any more', async () => {
+  const stop = new AbortController();
+  const verdict = judge({ pattern: '^a.$', body: 'ab' }, { ...limits, signal: stop.signal });
+  stop.abort();
+  expect(await verdict).toBe('unjudged');
+});
+
+it('a pattern whose thread ends is not tried again at once', async () => {
+  // One that has no thread yet.
+  const { href } = new URL('./pattern-judge.ts?anew', import.meta.url);
+  const { judge: judgeAnew } = (await import(href)) as { judge: typeof judge };
+  let threads = 0;
+  const end = (thread: Worker): void => {
+    threads += 1;
+    void thread.terminate();
+  };
+  process.on('worker', end);
+  try {
+    const question = { pattern: '^a.$', body: 'ab' };
+    expect(await judgeAnew(question, limits)).toBe('unjudged');
+    expect(await judgeAnew(question, limits)).toBe('unjudged');
+    expect(threads).toBe(1);
+  } finally {
+    process.off('worker', end);
+  }
 });
 
 it.each([
@@ -60,7 +106,7 @@ it.each([
   ['up$', 'down\nup', 'yes'],
   ['"status":"ok"', '{"status":"ok"}', 'yes'],
 ])('plain text %s in %j: %s', async (pattern, body, verdict) => {
-  expect(await judge({ pattern, body })).toBe(verdict);
+  expect(await judge({ pattern, body }, limits)).toBe(verdict);
 });
 
 it('a pattern is not blamed for a machine that had no time for it', () => {

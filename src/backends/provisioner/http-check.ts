@@ -31,22 +31,26 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (status !== null && answer.status !== status) {
     return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
   }
-  const match = check.match === undefined ? 'yes' : await matchOf(check.match, answer.body);
+  const match = check.match === undefined ? 'yes' : await matchOf(check.match, answer.body, options);
   if (match === 'hopeless') return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
   if (match === 'unjudged') return { kind: 'unjudged', detail: 'the server was too busy to look at its answer' };
   if (match === 'yes') return { kind: 'ok' };
   return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
 }
 
-async function matchOf(pattern: string, body: string): Promise<Verdict> {
+async function matchOf(pattern: string, body: string, asking: RequestLimits): Promise<Verdict> {
   const { judge } = await import('./pattern-judge.ts');
-  return judge({ pattern, body });
+  return judge({ pattern, body }, asking);
 }
 
 /** Of a unit that serves. */
-export async function probeHttp(probe: Probe & { readonly kind: 'http' }, signal: AbortSignal): Promise<ProbeResult> {
+export async function probeHttp(
+  probe: Probe & { readonly kind: 'http' },
+  app: string,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   const { address, healthCheck, timeoutMs } = probe;
-  const result = await checkOnce(address, healthCheck, { timeoutMs, signal });
+  const result = await checkOnce(address, healthCheck, { app, timeoutMs, signal });
   if (result.kind === 'ok') return { kind: 'well' };
   // A pattern that takes too long says nothing of the unit.
   if (signal.aborted || result.kind === 'hopeless' || result.kind === 'unjudged') return { kind: 'unknown' };
@@ -63,6 +67,9 @@ function whyNoAnswer(error: unknown, { signal, timeoutMs }: RequestLimits): stri
 }
 
 interface RequestLimits {
+  /** Whose unit it is. */
+  readonly app: string;
+  /** Of the request. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

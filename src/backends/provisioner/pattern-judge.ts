@@ -4,11 +4,15 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { withDeadline } from '../../lib/deadline.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { Verdict } from './pattern-match.ts';
 import type { PatternAnswer, PatternQuestion } from './pattern-thread.ts';
 
 const IDLE_MS = 60_000;
+/** For an answer, with all that is asked before. */
+const WAIT_MS = 5_000;
 /** The thread gives up sooner by itself, unless it gets no time at all. */
 const ANSWER_MS = 10_000;
 const LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
@@ -18,23 +22,43 @@ const REST = 20;
 /** Text, from the beginning or up to the end: it is found as quickly as it is read. */
 const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]{1,64}\$?$/;
 
+/** Each app has one question among those that have turns with the thread, whatever else it asks. */
+const queue = new KeyedQueue();
 const turns = new Turns(1);
 /** By pattern, until when. */
 const resting = new Map<string, number>();
 let worker: Worker | null = null;
 let idle: NodeJS.Timeout | null = null;
 
-export async function judge(question: PatternQuestion): Promise<Verdict> {
+interface Asking {
+  /** Whose unit it is. */
+  readonly app: string;
+  readonly signal: AbortSignal;
+}
+
+/** `unjudged` also where the signal fires, or nobody had time for it within some seconds. */
+export async function judge(question: PatternQuestion, { app, signal }: Asking): Promise<Verdict> {
   const { pattern, body } = question;
   if (PLAIN.test(pattern)) return new RegExp(pattern, 's').test(body) ? 'yes' : 'no';
-  return turns.run(async () => {
-    const now = performance.now();
-    for (const [slow, until] of resting) if (until <= now) resting.delete(slow);
-    if (resting.has(pattern)) return 'unjudged';
-    const { verdict, cpuMs } = await asked(question);
-    if (cpuMs > SLOW_MS) resting.set(pattern, performance.now() + cpuMs * REST);
-    return verdict;
+  return withDeadline(WAIT_MS, signal, (limited) => {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => resolve('unjudged');
+      limited.addEventListener('abort', leave, { once: true });
+      if (limited.aborted) return leave();
+      const inTurn = (): Promise<Verdict> => turns.run(() => judged(question, limited), limited);
+      queue.run(app, inTurn, limited).then(resolve, reject);
+    });
   });
+}
+
+async function judged(question: PatternQuestion, signal: AbortSignal): Promise<Verdict> {
+  const { pattern } = question;
+  const now = performance.now();
+  for (const [slow, until] of resting) if (until <= now) resting.delete(slow);
+  if (signal.aborted || resting.has(pattern)) return 'unjudged';
+  const { verdict, cpuMs } = await asked(question);
+  if (cpuMs > SLOW_MS) resting.set(pattern, performance.now() + cpuMs * REST);
+  return verdict;
 }
 
 async function asked(question: PatternQuestion): Promise<PatternAnswer> {
@@ -53,7 +77,7 @@ async function asked(question: PatternQuestion): Promise<PatternAnswer> {
   });
   if (answer === null) await end(thread);
   idle = setTimeout(() => void end(thread), IDLE_MS).unref();
-  return answer ?? { verdict: 'unjudged', cpuMs: 0 };
+  return answer ?? { verdict: 'unjudged', cpuMs: ANSWER_MS };
 }
 
 function begun(): Worker {

@@ -142,7 +142,8 @@ class KubernetesProvisioner implements Provisioner {
       this.#pods.reportMoved(id);
       return { kind: 'unknown' };
     }
-    return probe.kind === 'http' ? probeHttp(probe, signal) : acceptsAt(probe.address, probe.timeoutMs, signal);
+    if (probe.kind === 'http') return probeHttp(probe, this.#pods.appOf(id), signal);
+    return acceptsAt(probe.address, probe.timeoutMs, signal);
   }
 
   stop(id: string, graceMs: number, isToComeBack = false): Promise<void> {

@@ -103,7 +103,8 @@ class Waiting {
     const address = { host, port: PORT };
     if ((await connectProblem(address, CONNECT_MS, signal)) !== null) return false;
     if (check.healthCheck?.path !== undefined) {
-      const result = await checkOnce(address, check.healthCheck, { timeoutMs: REQUEST_MS, signal });
+      const limits = { app: pods.appOf(id), timeoutMs: REQUEST_MS, signal };
+      const result = await checkOnce(address, check.healthCheck, limits);
       if (result.kind === 'wrong' || result.kind === 'hopeless') this.#wrongAnswers += 1;
       if (this.#wrongAnswers > (check.healthCheck.allowedFailures ?? 0) && result.kind !== 'ok') {
         const { method = 'GET', path } = check.healthCheck;

@@ -158,6 +158,12 @@ export class UnitPods {
     return this.#groups.get(id) ?? null;
   }
 
+  /** Empty where that is not known. */
+  appOf(id: string): string {
+    const { metadata } = this.viewOf(id)?.deployment(this.groupOf(id)?.name ?? '') ?? NOTHING;
+    return metadata.labels?.[LABELS.app] ?? '';
+  }
+
   viewOf(id: string): NamespaceView | null {
     return this.#views.get(this.#groups.get(id)?.namespace ?? '') ?? null;
   }

@@ -14,8 +14,9 @@ interface CandidateSources {
 
 export function candidateOf(unit: LiveUnit, sources: CandidateSources): Candidate {
   const { sandbox, artifacts, artifact, lastLines } = sources;
-  const { id, process, port, address = null, door = null, exposed = [] } = unit.record;
+  const { id, app, process, port, address = null, door = null, exposed = [] } = unit.record;
   return {
+    app,
     process,
     port,
     address,

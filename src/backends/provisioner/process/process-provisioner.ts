@@ -213,7 +213,7 @@ class ProcessProvisioner implements Provisioner {
   async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
     const unit = this.#units.get(id);
     if (unit === undefined || unit.isDead) return { kind: 'unknown' };
-    if (probe.kind === 'http') return probeHttp(probe, signal);
+    if (probe.kind === 'http') return probeHttp(probe, unit.record.app, signal);
     const { address, timeoutMs } = probe;
     const behind = this.#sandbox.behindDoor(id);
     return unit.accepts.probe({ address, behind, timeoutMs, signal, pids: () => unit.networkPids() });

@@ -44,6 +44,7 @@ async function startLate(check: Partial<ReadyCheck> = {}) {
     child.once('exit', (code, signal) => resolve({ code, signal, outOfMemory: false }));
   });
   const unit = {
+    app: 'shop',
     process: 'web',
     port,
     address: null,

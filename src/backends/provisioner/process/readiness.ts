@@ -14,6 +14,7 @@ import type { Say } from '../../../domain/say.ts';
 
 /** A unit as far as readiness needs it. */
 export interface Candidate {
+  readonly app: string;
   readonly process: string;
   readonly port: number | null;
   /** Of its own network; null where it shares the machine's. */
@@ -284,7 +285,7 @@ class Wait {
     for (;;) {
       await this.#throwIfStopped();
       const timeoutMs = Math.max(Math.min(REQUEST_TIMEOUT_MS, Math.ceil(deadline - performance.now())), 1);
-      const result = await checkOnce(address, check, { timeoutMs, signal });
+      const result = await checkOnce(address, check, { app: this.#unit.app, timeoutMs, signal });
       await this.#throwIfStopped();
       if (result.kind === 'ok') return;
       this.#lastDetail = result.detail;
