@@ -12,7 +12,6 @@ import type {
 import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
-import { SLOW } from '../../../test/support/slow.ts';
 
 /** Command lines with agreed behaviour, in whatever language the implementation's units speak. */
 export interface ConformanceCommands {
@@ -86,11 +85,13 @@ export class Suite {
   counted = 0;
   exits: UnitExited[] = [];
   readonly #options: ConformanceOptions;
+  readonly #isLong: boolean;
   #world: ConformanceWorld | null = null;
   #provisioner: Provisioner | null = null;
 
-  constructor(options: ConformanceOptions) {
+  constructor(options: ConformanceOptions, isLong: boolean) {
     this.#options = options;
+    this.#isLong = isLong;
     this.supports = options.supports;
     this.restarts = options.restarts ?? 'platform';
     this.listeners = options.listeners ?? true;
@@ -137,9 +138,9 @@ export class Suite {
     it(title, ({ skip }) => skip(needs));
   }
 
-  /** Runs with TANCHO_TEST_SLOW=1 only. */
+  /** A case for the long form only. */
   testLong(title: string, body: () => Promise<void>, needs: true | string = true): void {
-    if (SLOW) this.test(title, body, needs);
+    if (this.#isLong) this.test(title, body, needs);
     else this.counted += 1;
   }
 

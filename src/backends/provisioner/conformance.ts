@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { comebackCases, commandCases, outputCases, restartCases } from './conformance-continuity.ts';
 import { endCases, probeCases, readinessCases, startCases } from './conformance-life.ts';
 import { Suite } from './conformance-suite.ts';
+import { SLOW } from '../../../test/support/slow.ts';
 import type { ConformanceOptions } from './conformance-suite.ts';
 
 export type { ConformanceCommands, ConformanceOptions, ConformanceWorld } from './conformance-suite.ts';
@@ -14,7 +15,7 @@ const CASES = 43;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
-    const suite = new Suite(options);
+    const suite = new Suite(options, SLOW);
     beforeEach(() => suite.open());
     afterEach(() => suite.close());
     for (const cases of [
