@@ -166,7 +166,7 @@ export async function certificateWorld(options: WorldOptions = {}): Promise<Cert
     const issuance = new Issuance({ ...parts, looks, newOrders, dns });
     const upkeep = new CertificateUpkeep({ ...parts, issuance, domain, ownNames: [], wildcard });
     return {
-      ...{ store, authority, presenter, issuance, upkeep, looks, now, set: () => last },
+      ...{ store: used, authority, presenter, issuance, upkeep, looks, now, set: () => last },
       routerTakes: (sets) => void (takesSets = sets),
       pass: (ms) => void (at += ms),
       addApps: (...names) =>

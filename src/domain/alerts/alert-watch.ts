@@ -19,7 +19,7 @@ import { letterOf } from './letter.ts';
 import { progressOf } from './progress.ts';
 
 interface AlertWatchDeps {
-  readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'allUnits' | 'certificatesWithoutKeys' | 'version'>;
+  readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'allUnits' | 'certificateSummaries' | 'version'>;
   readonly sampler: Pick<MetricsSampler, 'all'>;
   readonly probe: Pick<MachineProbe, 'disk'>;
   /** Null: none are made. */
@@ -89,7 +89,7 @@ export class AlertWatch {
       alerts: await alertsIn(store),
       apps: await store.apps(),
       units: await store.allUnits(),
-      certificates: await store.certificatesWithoutKeys(),
+      certificates: await store.certificateSummaries(),
       backups: backupStore === null ? null : await backupStateIn(store),
     };
   }

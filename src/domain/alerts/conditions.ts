@@ -1,7 +1,7 @@
 /** Pure: what is wrong now, by the rules. */
 import type { App } from '../apps/app.ts';
 import type { BackupState } from '../backups/backup-state.ts';
-import type { CertificateRecord } from '../certificates/certificate.ts';
+import type { CertificateSummary } from '../certificates/certificate.ts';
 import type { DiskSpace } from '../diagnosis/probe.ts';
 import type { AppSeries } from '../metrics/app-series.ts';
 import type { Unit } from '../units/unit.ts';
@@ -12,7 +12,7 @@ export interface AlertFacts {
   readonly apps: readonly Pick<App, 'name' | 'desired' | 'removing' | 'rollout'>[];
   readonly units: readonly Pick<Unit, 'app' | 'state' | 'rollout'>[];
   readonly series: ReadonlyMap<string, Pick<AppSeries, 'read'>>;
-  readonly certificates: readonly Pick<CertificateRecord, 'names' | 'state' | 'problem' | 'notAfter' | 'chain'>[];
+  readonly certificates: readonly Pick<CertificateSummary, 'names' | 'state' | 'problem' | 'notAfter'>[];
   /** Null: none are made. */
   readonly backups: BackupState | null;
   /** Null: it is not known. */
@@ -84,7 +84,7 @@ function sayDisk({ disk }: AlertFacts, percent: number, say: Say): void {
 function sayCertificate(one: AlertFacts['certificates'][number], { now }: AlertFacts, days: number, say: Say): void {
   const [name = ''] = one.names;
   if (one.state === 'unused') return;
-  const daysLeft = one.chain === '' ? null : (Date.parse(one.notAfter) - now.getTime()) / DAY_MS;
+  const daysLeft = one.notAfter === '' ? null : (Date.parse(one.notAfter) - now.getTime()) / DAY_MS;
   if (daysLeft !== null && daysLeft < days) {
     const when = daysLeft < 0 ? 'has ended' : `ends in ${Math.floor(daysLeft)} days`;
     const why = one.problem === '' ? '' : ` The last attempt to renew it failed: ${one.problem}`;

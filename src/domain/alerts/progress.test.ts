@@ -137,14 +137,14 @@ describe('what is wrong', () => {
   });
 
   it('is a certificate that ends soon, or that cannot be had', () => {
-    const one = { names: ['shop.example.com'], state: 'issued', problem: '', chain: 'x', notAfter: '' } as const;
+    const one = { names: ['shop.example.com'], state: 'issued', problem: '', notAfter: '' } as const;
     const at = (days: number): string => new Date(BEGIN + days * 86_400_000).toISOString();
     const rule = ['certificate shop.example.com'];
     expect(found({ certificates: [{ ...one, notAfter: at(6.9) }] })).toEqual(rule);
     expect(found({ certificates: [{ ...one, notAfter: at(7.1) }] })).toEqual([]);
     expect(found({ certificates: [{ ...one, notAfter: at(-1), state: 'unused' }] })).toEqual([]);
-    expect(found({ certificates: [{ ...one, chain: '', state: 'failed' }] })).toEqual(rule);
-    expect(found({ certificates: [{ ...one, chain: '', state: 'waiting' }] })).toEqual([]);
+    expect(found({ certificates: [{ ...one, notAfter: '', state: 'failed' }] })).toEqual(rule);
+    expect(found({ certificates: [{ ...one, notAfter: '', state: 'waiting' }] })).toEqual([]);
   });
 });
 

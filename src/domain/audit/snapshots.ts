@@ -91,7 +91,7 @@ async function catalogSnapshot(tx: StoreWriter, kind: string, name: string): Pro
       );
     }
     case 'certificate': {
-      const found = (await tx.certificatesWithoutKeys()).find(({ names }) => names[0] === name);
+      const found = (await tx.certificateSummaries()).find(({ names }) => names[0] === name);
       if (found === undefined) return open({});
       const { names, source, state, issuer, notBefore, notAfter } = found;
       return open({ names, source, state, issuer, not_before: notBefore, not_after: notAfter });

@@ -1,5 +1,5 @@
 import type { AuthorityIdentity } from './authority-identity.ts';
-import type { CertificateRecord, KeylessCertificate } from './certificate.ts';
+import type { CertificateRecord, CertificateSummary, KeylessCertificate } from './certificate.ts';
 
 /** What must be remembered about certificates. Readers answer null for what is missing. */
 export interface CertificateReader {
@@ -7,7 +7,9 @@ export interface CertificateReader {
   /** Sorted by their names. Opens every key, which takes long where there are thousands. */
   certificates(): Promise<CertificateRecord[]>;
   /** Sorted by their names. */
-  certificatesWithoutKeys(): Promise<KeylessCertificate[]>;
+  certificateSummaries(): Promise<CertificateSummary[]>;
+  /** Sorted by their names; with `ids` only these. */
+  certificatesWithoutKeys(ids?: readonly string[]): Promise<KeylessCertificate[]>;
   identity(authority: string): Promise<AuthorityIdentity | null>;
 }
 

@@ -29,7 +29,7 @@ export interface CertificateRecord {
   readonly chain: string;
   /** PEM; sealed in the store. */
   readonly key: string;
-  /** Of `chain`; '' without one. */
+  /** Of `chain`, as the two that follow; '' without one. */
   readonly issuer: string;
   readonly notBefore: string;
   readonly notAfter: string;
@@ -44,8 +44,11 @@ export interface CertificateRecord {
   readonly createdAt: string;
 }
 
-/** As most look at it; keys are opened for whoever presents them. */
+/** Keys are opened for whoever presents them. */
 export type KeylessCertificate = Omit<CertificateRecord, 'key' | 'pendingKey'>;
+
+/** As most look at it: the chains of thousands are many megabytes. */
+export type CertificateSummary = Omit<KeylessCertificate, 'chain'>;
 
 export function newRecord(id: string, names: readonly string[], app: string, now: Date): CertificateRecord {
   const at = now.toISOString();
@@ -73,8 +76,8 @@ export function newRecord(id: string, names: readonly string[], app: string, now
 }
 
 /** Whether it can be presented at this time. */
-export function isGood({ chain, notAfter }: Pick<CertificateRecord, 'chain' | 'notAfter'>, now: Date): boolean {
-  return chain !== '' && Date.parse(notAfter) > now.getTime();
+export function isGood({ notAfter }: Pick<CertificateRecord, 'notAfter'>, now: Date): boolean {
+  return Date.parse(notAfter) > now.getTime();
 }
 
 /** A wildcard is for one label. Both in lower case. */

@@ -11,7 +11,14 @@ import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { type CertificateAuthority, IssueFailure, type PersistRecord } from './authority.ts';
-import { type CertificateRecord, coversAny, isGood, type KeylessCertificate, newRecord } from './certificate.ts';
+import {
+  type CertificateRecord,
+  type CertificateSummary,
+  coversAny,
+  isGood,
+  type KeylessCertificate,
+  newRecord,
+} from './certificate.ts';
 import { type Cause, nextStep } from './cause.ts';
 import type { Issuance } from './issuance.ts';
 import type { NameLooks } from './name-looks.ts';
@@ -103,10 +110,8 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
   };
 
   /** By the id or a host name. What a tenant has uploaded may claim names of others: those count last. */
-  async function certificatesAs(wanted: string, isMeant: (record: KeylessCertificate) => boolean = () => true) {
-    const [all, apps] = await Promise.all([store.certificatesWithoutKeys(), store.apps()]);
-    const records = all.filter(isMeant);
-    const shown = (one: KeylessCertificate): readonly string[] => shownNames(one, apps, domain);
+  function among(records: readonly CertificateSummary[], apps: readonly App[], wanted: string) {
+    const shown = (one: CertificateSummary): readonly string[] => shownNames(one, apps, domain);
     return {
       named:
         records.find(({ id }) => id === wanted) ??
@@ -117,11 +122,28 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
   }
 
   /** An uploaded one that has expired counts where there is no other: its names get one from an authority. */
-  async function find(name: string): Promise<{ record: KeylessCertificate; app: App | null }> {
+  function foremost(records: readonly CertificateSummary[], apps: readonly App[], wanted: string) {
+    const kept = records.filter((record) => !isLeft(record));
+    const [current, all] = [among(kept, apps, wanted), among(records, apps, wanted)];
+    return current.named ?? current.covering ?? all.named ?? all.covering ?? all.claiming;
+  }
+
+  /** Before all others one that was uploaded: only such a one can be removed. */
+  function removable(records: readonly CertificateSummary[], apps: readonly App[], wanted: string) {
+    const uploads = records.filter(({ source }) => source === 'upload');
+    const uploaded = among(uploads, apps, wanted);
+    const { named } = among(records, apps, wanted);
+    return uploaded.named ?? named ?? uploaded.claiming ?? foremost(records, apps, wanted);
+  }
+
+  async function find(
+    name: string,
+    choose: typeof foremost = foremost,
+  ): Promise<{ record: KeylessCertificate; app: App | null }> {
     const wanted = name.trim().toLowerCase();
-    const current = await certificatesAs(wanted, (record) => !isLeft(record));
-    const records = await certificatesAs(wanted);
-    const record = current.named ?? current.covering ?? records.named ?? records.covering ?? records.claiming;
+    const [records, apps] = await Promise.all([store.certificateSummaries(), store.apps()]);
+    const chosen = choose(records, apps, wanted);
+    const [record] = chosen === undefined ? [] : await store.certificatesWithoutKeys([chosen.id]);
     if (record === undefined) {
       throw new PlatformError('certificate.not_found', `There is no certificate for ${wanted}.`, {
         hint: 'See which there are: tancho cert list',
@@ -130,18 +152,19 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     return { record, app: record.app === '' ? null : await store.app(record.app) };
   }
 
-  const isLeft = (record: KeylessCertificate): boolean => record.source === 'upload' && !isGood(record, now());
+  const isLeft = (record: CertificateSummary): boolean => record.source === 'upload' && !isGood(record, now());
 
   const subjectOf = (app: App | null): { app?: App } => (app === null ? {} : { app });
 
   return {
     async list(caller) {
       demand(caller, 'cert.list');
-      const [records, apps] = await Promise.all([store.certificatesWithoutKeys(), store.apps()]);
+      const [summaries, apps] = await Promise.all([store.certificateSummaries(), store.apps()]);
       const byName = new Map(apps.map((app) => [app.name, app]));
-      const mayRead = ({ app }: KeylessCertificate): boolean =>
+      const mayRead = ({ app }: CertificateSummary): boolean =>
         may(caller, 'cert.info', subjectOf(byName.get(app) ?? null));
-      return records.filter(mayRead).map(viewOf);
+      const records = await store.certificatesWithoutKeys(summaries.filter(mayRead).map(({ id }) => id));
+      return records.map(viewOf);
     },
 
     async why(caller, given) {
@@ -208,7 +231,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       const record = await act(caller, 'cert.add', subjectOf(app), { target, detail: facts.names.join(' ') }, () =>
         store.transact(async (tx) => {
           const names = [...facts.names].sort();
-          const uploaded = (await tx.certificatesWithoutKeys()).filter(
+          const uploaded = (await tx.certificateSummaries()).filter(
             (one) => one.source === 'upload' && one.app === appName,
           );
           const same = uploaded.find((one) => one.names.join() === names.join());
@@ -235,8 +258,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
 
     async remove(caller, name) {
       const wanted = name.trim().toLowerCase();
-      const { named, claiming } = await certificatesAs(wanted, ({ source }) => source === 'upload');
-      const { record, app } = await find((named ?? (await certificatesAs(wanted)).named ?? claiming)?.id ?? wanted);
+      const { record, app } = await find(wanted, removable);
       return act(
         caller,
         'cert.remove',
@@ -275,7 +297,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
   };
 
   /** Of an uploaded one, which nobody but people renews. */
-  function problemOf(record: KeylessCertificate): Pick<CertificateReport, 'problem' | 'nextStep'> {
+  function problemOf(record: CertificateSummary): Pick<CertificateReport, 'problem' | 'nextStep'> {
     if (!isLeft(record)) return { problem: '', nextStep: '' };
     return {
       problem: `The uploaded certificate expired on ${record.notAfter.slice(0, 10)}.`,

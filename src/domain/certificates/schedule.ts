@@ -1,6 +1,6 @@
 /** When a certificate is asked for: pure functions of times, and of chance so that not all come at once. */
 import type { RenewalWindow } from './authority.ts';
-import type { KeylessCertificate } from './certificate.ts';
+import type { CertificateSummary } from './certificate.ts';
 import { type Cause, isOfTheName } from './cause.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,7 +21,7 @@ interface Life {
 export const LONGEST_PAUSE_MS = 8 * DAY_MS;
 
 /** Whether it is to be tried. What failed while the clock was ahead is not left until the time that it showed. */
-export function isDue({ source, state, nextAttemptAt }: KeylessCertificate, now: Date): boolean {
+export function isDue({ source, state, nextAttemptAt }: CertificateSummary, now: Date): boolean {
   if (source !== 'authority' || nextAttemptAt === null) return false;
   const aheadMs = Date.parse(nextAttemptAt) - now.getTime();
   return aheadMs <= 0 || (state !== 'issued' && aheadMs > LONGEST_PAUSE_MS);

@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import { randomHex } from '../../lib/ids.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { type CertificateAuthority, IssueFailure, type RenewalWindow } from './authority.ts';
-import { type CertificateRecord, isGood, type KeylessCertificate, newRecord } from './certificate.ts';
+import { type CertificateRecord, type CertificateSummary, isGood, newRecord } from './certificate.ts';
 import type { Issuance } from './issuance.ts';
 import type { Presenter } from './presenter.ts';
 import { type Chance, isDue, renewalByLife, renewalByWindow } from './schedule.ts';
@@ -68,7 +68,7 @@ export class CertificateUpkeep {
       await this.#reconcile();
       await presenter.publish();
       const now = this.#deps.now();
-      const due = (await store.certificatesWithoutKeys()).filter((record) => isDue(record, now));
+      const due = (await store.certificateSummaries()).filter((record) => isDue(record, now));
       await this.#each(inTurns(due), ({ id }) => this.attempt(id));
       await this.#askForWindows();
     } catch (error) {
@@ -103,7 +103,7 @@ export class CertificateUpkeep {
     const { store, authorities, domain, ownNames, wildcard, now } = this.#deps;
     if (authorities.length === 0) return;
     await store.transact(async (tx) => {
-      const [apps, records] = await Promise.all([tx.apps(), tx.certificatesWithoutKeys()]);
+      const [apps, records] = await Promise.all([tx.apps(), tx.certificateSummaries()]);
       const uploads = records.filter((record) => record.source === 'upload' && isGood(record, now()));
       const wanted = new Map(
         wantedCertificates({ apps, domain, ownNames, wildcard, uploads }).map((one) => [keyOf(one.names), one]),
@@ -119,7 +119,7 @@ export class CertificateUpkeep {
 
   async #reconcileOne(
     tx: StoreWriter,
-    record: KeylessCertificate,
+    record: CertificateSummary,
     wanted: WantedCertificate | undefined,
   ): Promise<void> {
     const { now, chance } = this.#deps;
@@ -142,7 +142,7 @@ export class CertificateUpkeep {
 
   async #askForWindows(): Promise<void> {
     const now = this.#deps.now().toISOString();
-    const due = (await this.#deps.store.certificatesWithoutKeys()).filter(
+    const due = (await this.#deps.store.certificateSummaries()).filter(
       ({ state, askAgainAt }) => state === 'issued' && askAgainAt !== null && askAgainAt <= now,
     );
     // What is away for one is so for the others: they are asked about in the next round.
@@ -152,8 +152,10 @@ export class CertificateUpkeep {
     });
   }
 
-  async #askForWindow(record: KeylessCertificate, away: Set<string>): Promise<void> {
+  async #askForWindow({ id }: CertificateSummary, away: Set<string>): Promise<void> {
     const { store, authorities, now, chance, logger } = this.#deps;
+    const record = await store.certificate(id);
+    if (record === null) return;
     const authority = authorities.find(({ name }) => name === record.authority);
     const ask = async (signal: AbortSignal): Promise<RenewalWindow | null> =>
       (await authority?.renewalWindow(record.chain, signal)) ?? null;
@@ -175,7 +177,7 @@ export class CertificateUpkeep {
 }
 
 /** Apps in turns, and of each app first what has failed least: nobody waits for the many names of somebody else. */
-function inTurns(due: readonly KeylessCertificate[]): KeylessCertificate[] {
+function inTurns(due: readonly CertificateSummary[]): CertificateSummary[] {
   const byApp = [...Map.groupBy(due, ({ app }) => app).values()];
   const turns = byApp.flatMap((own) =>
     own.sort((a, b) => a.failures - b.failures).map((record, turn) => ({ record, turn })),

@@ -1,7 +1,7 @@
 /** Which certificates there have to be, by what is served. Rules only. */
 import type { App } from '../apps/app.ts';
 import { hostNamesOf } from '../apps/host-names.ts';
-import { coversAny, type KeylessCertificate } from './certificate.ts';
+import { type CertificateSummary, coversAny } from './certificate.ts';
 
 export interface WantedCertificate {
   readonly names: readonly string[];
@@ -17,7 +17,7 @@ interface WantedFacts {
   /** One certificate for every name below the domain. */
   readonly wildcard: boolean;
   /** Those that can be presented. */
-  readonly uploads: readonly KeylessCertificate[];
+  readonly uploads: readonly CertificateSummary[];
 }
 
 /** One per name, but for those that a wildcard or an uploaded certificate has. */
@@ -40,7 +40,7 @@ export function hostsOf(apps: WantedFacts['apps'], domain: string): { readonly n
 }
 
 /** What a certificate is shown for: one that was uploaded for an app says what it likes, and counts for the names that the app has. */
-export function shownNames(record: KeylessCertificate, apps: WantedFacts['apps'], domain: string): readonly string[] {
+export function shownNames(record: CertificateSummary, apps: WantedFacts['apps'], domain: string): readonly string[] {
   if (record.source !== 'upload' || record.app === '') return record.names;
   const own = apps.filter(({ name }) => name === record.app);
   return hostsOf(own, domain).flatMap(({ name }) => (coversAny(record, name) ? [name] : []));

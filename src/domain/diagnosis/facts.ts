@@ -144,7 +144,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
 
 async function certificateProblemOf({ store, settings, now }: FactsDeps, host: string): Promise<string> {
   if ((settings.tlsPort?.() ?? null) === null) return '';
-  const records = (await store.certificatesWithoutKeys()).filter((record) => coversAny(record, host));
+  const records = (await store.certificateSummaries()).filter((record) => coversAny(record, host));
   return records.some((record) => isGood(record, now()))
     ? ''
     : (records.find(({ problem }) => problem !== '')?.problem ?? '');

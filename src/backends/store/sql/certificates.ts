@@ -4,12 +4,14 @@ import {
   CERTIFICATE_STATES,
   type CertificateRecord,
   type CertificateState,
+  type CertificateSummary,
   type KeylessCertificate,
 } from '../../../domain/certificates/certificate.ts';
 import { CAUSES, type Cause } from '../../../domain/certificates/cause.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import type { CertificatesTable, Scope } from './schema.ts';
 
-const KEYLESS = [
+const SUMMARY = [
   'id',
   'names_json',
   'source',
@@ -19,7 +21,6 @@ const KEYLESS = [
   'problem',
   'failures',
   'next_attempt_at',
-  'chain',
   'issuer',
   'not_before',
   'not_after',
@@ -28,9 +29,10 @@ const KEYLESS = [
   'order_url',
   'created_at',
 ] as const;
+const KEYLESS = [...SUMMARY, 'chain'] as const;
 
-export function certificateReader({ db, sealer }: Scope): CertificateReader {
-  const keyless = (row: Omit<CertificatesTable, 'sealed_key' | 'sealed_pending_key'>): KeylessCertificate => ({
+export function certificateReader({ db, sealer, kind }: Scope): CertificateReader {
+  const summary = (row: Pick<CertificatesTable, (typeof SUMMARY)[number]>): CertificateSummary => ({
     id: row.id,
     names: JSON.parse(row.names_json) as string[],
     source: row.source === 'upload' ? 'upload' : 'authority',
@@ -40,7 +42,6 @@ export function certificateReader({ db, sealer }: Scope): CertificateReader {
     problem: row.problem,
     failures: row.failures,
     nextAttemptAt: row.next_attempt_at,
-    chain: row.chain,
     issuer: row.issuer,
     notBefore: row.not_before,
     notAfter: row.not_after,
@@ -48,6 +49,10 @@ export function certificateReader({ db, sealer }: Scope): CertificateReader {
     authority: row.authority,
     orderUrl: row.order_url,
     createdAt: row.created_at,
+  });
+  const keyless = (row: Pick<CertificatesTable, (typeof KEYLESS)[number]>): KeylessCertificate => ({
+    ...summary(row),
+    chain: row.chain,
   });
   const fromRow = (row: CertificatesTable): CertificateRecord => ({
     ...keyless(row),
@@ -65,8 +70,13 @@ export function certificateReader({ db, sealer }: Scope): CertificateReader {
       const rows = await db.selectFrom('certificates').selectAll().orderBy('names_json').orderBy('id').execute();
       return rows.map(fromRow);
     },
-    async certificatesWithoutKeys() {
-      const rows = await db.selectFrom('certificates').select(KEYLESS).orderBy('names_json').orderBy('id').execute();
+    async certificateSummaries() {
+      const rows = await db.selectFrom('certificates').select(SUMMARY).orderBy('names_json').orderBy('id').execute();
+      return rows.map(summary);
+    },
+    async certificatesWithoutKeys(ids) {
+      const all = db.selectFrom('certificates').select(KEYLESS).orderBy('names_json').orderBy('id');
+      const rows = await (ids === undefined ? all : all.where('id', 'in', listOf(kind, ids))).execute();
       return rows.map(keyless);
     },
     async identity(authority) {

@@ -36,6 +36,11 @@ export const certificateCases: StoreCases = {
     expect(await store.certificates()).toEqual([whole, certificate('z')]);
     const without = ({ key: _key, pendingKey: _pending, ...shown }: CertificateRecord) => shown;
     expect(await store.certificatesWithoutKeys()).toEqual([without(whole), without(certificate('z'))]);
+    expect(await store.certificatesWithoutKeys(['z', 'none'])).toEqual([without(certificate('z'))]);
+    expect(await store.certificatesWithoutKeys([])).toEqual([]);
+    const { chain: _chain, ...summary } = without(whole);
+    const { chain: _none, ...other } = without(certificate('z'));
+    expect(await store.certificateSummaries()).toEqual([summary, other]);
     expect(await store.certificate('b')).toEqual(whole);
     expect(await store.certificate('none')).toBeNull();
   },
