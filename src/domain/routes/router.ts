@@ -95,7 +95,7 @@ export interface AlpnChallenge {
 
 /**
  * What the router presents to TLS clients. Whole sets only, as with route tables, and kept apart from them, so that a renewal touches
- * no route. Where `certificates` is the same array as in the set before, they are the same. A name that several certificates have is that of the first; exact names win over wildcards. One that cannot be used (its
+ * no route. A name that several certificates have is that of the first; exact names win over wildcards. One that cannot be used (its
  * key is another's, it is no PEM) is passed over, and reported by certificates(); its names are then served by the next that has them.
  */
 export interface CertificateSet {
