@@ -75,6 +75,14 @@ it('one whose name nobody could issue for is not looked at as if it were to be i
   expect(looked.length).toBe(asked);
 });
 
+it('one that is replaced keeps its place among all', async () => {
+  const first = await upload('', 'again.example');
+  world.pass(DAY_MS);
+  const next = await upload('', 'again.example');
+  expect(next.view.record).toMatchObject({ id: first.view.record.id, createdAt: first.view.record.createdAt });
+  expect(next.view.record.notAfter).not.toBe(first.view.record.notAfter);
+});
+
 it('one that has expired is said to be, and is looked at by the name that is asked for alone', async () => {
   const { view } = await upload('', `late.${DOMAIN}`, 'one.late.example', 'two.late.example');
   expect(view).toMatchObject({ isPresented: true, isExpired: false });
@@ -83,7 +91,7 @@ it('one that has expired is said to be, and is looked at by the name that is ask
   const listed = (await certificates.list(PLATFORM)).find(({ record }) => record.id === view.record.id);
   expect(listed).toMatchObject({ isPresented: false, isExpired: true });
   const why = await certificates.why(PLATFORM, 'one.late.example');
-  expect(why).toMatchObject({ cause: null, problem: 'The uploaded certificate expired on 2027-02-23.' });
+  expect(why).toMatchObject({ cause: null, problem: 'The uploaded certificate expired on 2027-02-24.' });
   await world.addApps('late');
   const asked = looked.length;
   await certificates.why(PLATFORM, `late.${DOMAIN}`);

@@ -242,6 +242,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
             });
           const made: CertificateRecord = {
             ...newRecord(same?.id ?? randomHex(24), names, appName, now()),
+            ...(same !== undefined && { createdAt: same.createdAt }),
             ...{ source: 'upload', state: 'issued', nextAttemptAt: null },
             ...{ chain: upload.chain, key: upload.key, issuer: facts.issuer },
             notBefore: facts.notBefore.toISOString(),

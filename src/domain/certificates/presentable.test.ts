@@ -70,3 +70,20 @@ it('presents what came first where all are more than an edge takes at once, and 
   kept.delete('next');
   expect(await ids()).toEqual(['new', 'old']);
 });
+
+it('leaves out none of the platform, however new, while there are those of apps', async () => {
+  const later = { createdAt: new Date(NOW.getTime() + 86_400_000).toISOString() };
+  const operator = issued('wild', { ...later, names: ['*.apps.test'], source: 'upload' });
+  const { common } = world(
+    issued('own', later),
+    operator,
+    issued('one', { app: 'shop' }),
+    issued('two', { app: 'shop' }),
+  );
+  const sizes = [operator, issued('own'), issued('one')].map(
+    ({ id, names, chain, key }) => JSON.stringify({ id, names, chain, key }).length,
+  );
+  const all = sizes.reduce((sum, size) => sum + size) + 10;
+  const presentable = new PresentableCertificates({ ...common, room: { tenants: 0, all } });
+  expect((await presentable.read()).map(({ id }) => id).sort()).toEqual(['own', 'two', 'wild']);
+});

@@ -108,7 +108,7 @@ export class PresentableCertificates {
   }
 }
 
-/** The largest of those that tenants have uploaded, where these are too many; then those that came last. */
+/** The largest of those that tenants have uploaded, where these are too many; then of apps, and at last of the platform, those that came last. */
 function beyondRoom(all: readonly Presentable[], room: Room): ReadonlySet<Presentable> {
   const tenants = all.filter(({ record: { source, app } }) => source === 'upload' && app !== '');
   const left = new Set(
@@ -118,8 +118,11 @@ function beyondRoom(all: readonly Presentable[], room: Room): ReadonlySet<Presen
     ),
   );
   const others = all.filter((one) => !left.has(one));
-  const newestFirst = others.sort((a, b) => latestFirst(a.record.createdAt, b.record.createdAt));
-  return new Set([...left, ...excess(newestFirst, room.all)]);
+  const isOfPlatform = ({ record: { app } }: Presentable): number => (app === '' ? 1 : 0);
+  const leastFirst = others.sort(
+    (a, b) => isOfPlatform(a) - isOfPlatform(b) || latestFirst(a.record.createdAt, b.record.createdAt),
+  );
+  return new Set([...left, ...excess(leastFirst, room.all)]);
 }
 
 /** So many of the first ones that the others have room. */
