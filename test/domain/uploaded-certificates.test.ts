@@ -96,6 +96,9 @@ it('one that has expired is said to be, and is looked at by the name that is ask
   const asked = looked.length;
   await certificates.why(PLATFORM, `late.${DOMAIN}`);
   expect(looked.slice(asked)).toEqual([`late.${DOMAIN}`]);
+  const nobodyAsked = createCertificates({ ...deps, authorities: [] });
+  const served = await nobodyAsked.why(PLATFORM, `late.${DOMAIN}`);
+  expect(served).toMatchObject({ cause: null, problem: why.problem, nextStep: why.nextStep });
   await world.upkeep.round();
   const found = await certificates.why(PLATFORM, `late.${DOMAIN}`);
   expect(found.certificate?.record.source).toBe('authority');

@@ -178,11 +178,12 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       demand(caller, 'cert.info', subjectOf(app));
       const certificate = found.record === null ? null : viewOf(found.record);
       const upload = found.record?.source === 'upload' ? found.record : null;
-      if (upload !== null && !(isLeft(upload) && owner !== undefined))
-        return { name, certificate, cause: null, ...problemOf(upload) };
-      const looked = await lookAt(upload === null && found.record !== null ? found.record.names : [name]);
+      const isIssuable = upload === null || (isLeft(upload) && owner !== undefined);
+      const names = upload === null && found.record !== null ? found.record.names : [name];
+      const looked = isIssuable ? await lookAt(names) : null;
       const facts = { name, address: publicAddress(), app: app?.name ?? '' };
       if (looked !== null) return { name, certificate, ...looked, nextStep: nextStep(looked.cause, facts) };
+      if (upload !== null) return { name, certificate, cause: null, ...problemOf(upload) };
       const { cause = null, problem = '' } = certificate?.record ?? {};
       return { name, certificate, cause, problem, nextStep: cause === null ? '' : nextStep(cause, facts) };
     },
