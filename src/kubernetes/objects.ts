@@ -84,7 +84,6 @@ export interface PodSpec {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
-  readonly shareProcessNamespace?: boolean;
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly imagePullSecrets?: readonly { readonly name: string }[];
   readonly tolerations?: readonly Readonly<Record<string, unknown>>[];

@@ -244,19 +244,6 @@ export function endCases(s: Suite): void {
     expect(s.exits).toEqual([{ id: unit.id, code: null, signal: 'SIGKILL', outOfMemory: false }]);
   });
 
-  s.testLong(
-    'ends a program of an app that has no handler of TERM by that signal, long before its grace is over',
-    async () => {
-      const { idle } = s.world.typed ?? s.world.commands;
-      const unit = s.spec(idle, { listens: false, isBuilt: true });
-      await s.provisioner.ensure(unit);
-      await expect.poll(async () => (await s.provisioner.list())[0]?.state).toBe('running');
-      // More than a test may take.
-      await s.provisioner.stop(unit.id, 3_600_000);
-      expect((await s.provisioner.list())[0]?.state).toBe('ended');
-    },
-  );
-
   s.test('takes stop and remove of a missing unit as done', async () => {
     await s.provisioner.stop('cccccccccccc', 100);
     await s.provisioner.remove('cccccccccccc');

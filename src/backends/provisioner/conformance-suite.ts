@@ -29,8 +29,6 @@ export interface ConformanceCommands {
   readonly printEnvironment: string;
   /** Prints `ready`, stays, ignores TERM. */
   readonly stubborn: string;
-  /** Stays, with no handler of any signal. */
-  readonly idle: string;
   /** Takes memory until it is stopped. */
   readonly grow: string;
   /** Some megabytes of lines, then `last`, and stays. */
@@ -45,7 +43,7 @@ export interface ConformanceWorld {
   readonly provisioner: Provisioner;
   readonly commands: ConformanceCommands;
   /** The same as they are typed into a shell, where units are given lists of arguments. Absent: as they are. */
-  readonly typed?: Pick<ConformanceCommands, 'printEnvironment' | 'exit3' | 'idle'>;
+  readonly typed?: Pick<ConformanceCommands, 'printEnvironment' | 'exit3'>;
   readonly artifact: string;
   /** That the artifact was made of; absent: none. */
   readonly image?: string;

@@ -11,7 +11,7 @@ import type { ConformanceOptions } from './conformance-suite.ts';
 
 export type { ConformanceCommands, ConformanceOptions, ConformanceWorld } from './conformance-suite.ts';
 
-const CASES = 43;
+const CASES = 42;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {

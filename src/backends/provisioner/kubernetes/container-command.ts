@@ -1,4 +1,4 @@
-/** Pure: how a unit is started in a container, whose process 1 is not ended by signals that it has no handler for. */
+/** Pure: how a unit is started in a container, whose first process is spared by signals that it does not ask for. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { argvOf } from '../../../lib/argv-text.ts';
 import { isSimpleCommand, shellArgv } from '../../../lib/shell-argv.ts';
@@ -21,14 +21,6 @@ const RELAY = [
 /** As the API takes it, which makes `$` of `$$`, and values of `$(NAME)`. */
 export function escaped(argv: readonly string[]): string[] {
   return argv.map((word) => word.replaceAll('$', '$$$$'));
-}
-
-/**
- * Whether the pod is to have a process 1 of its own (`shareProcessNamespace`): a program of an app, most of which have no handler for TERM, would
- * otherwise be process 1 and run on until its grace is over. Some images insist on being process 1.
- */
-export function needsInit({ command, isBuilt = false }: Pick<UnitSpec, 'command' | 'isBuilt'>): boolean {
-  return isBuilt && isSimpleCommand(command);
 }
 
 /** Empty: there is none. */

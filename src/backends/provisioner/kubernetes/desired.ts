@@ -10,7 +10,7 @@ import type {
 } from '../../../kubernetes/objects.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { containerCommand, escaped, needsInit } from './container-command.ts';
+import { containerCommand, escaped } from './container-command.ts';
 import type { KubernetesSettings } from './kubernetes-settings.ts';
 import { LABELS, objectName, ownLabels } from './labels.ts';
 import { policySpec } from './pod-network.ts';
@@ -121,7 +121,6 @@ export function podSpec(spec: UnitSpec, settings: KubernetesSettings, secret: st
     })),
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    ...(needsInit(spec) && { shareProcessNamespace: true }),
     // As Pod Security "restricted" asks.
     securityContext: {
       runAsNonRoot: true,

@@ -9,7 +9,6 @@ export const MEMORY_COMMANDS: ConformanceCommands = {
   printAndStay: 'print one; print two; print three; stay',
   printEnvironment: 'print $TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING',
   stubborn: 'ignore-term; print ready; stay',
-  idle: 'stay',
   grow: 'take 1000000000; stay',
   printMuch: 'print-much 40000; print last; stay',
   runAndFail: 'print out; print err; exit 4',

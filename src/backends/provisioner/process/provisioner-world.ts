@@ -35,7 +35,6 @@ const COMMANDS = {
   printAndStay: 'printf "one\\ntwo\\nthree\\n"; exec sleep 1000',
   printEnvironment: 'echo "$TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING"',
   stubborn: 'trap "" TERM; echo ready; while :; do sleep 0.1; done',
-  idle: 'sleep 1000',
   grow: `node -e 'const kept = []; setInterval(() => kept.push(Buffer.alloc(8e6, 1)), 5)'`,
   printMuch: `node -e 'for (let n = 0; n < 4e4; n++) console.log("line " + n + " x".repeat(50)); console.log("last"); setInterval(() => {}, 1e6)'`,
   runAndFail: 'echo out; echo err >&2; exit 4',

@@ -41,7 +41,6 @@ const COMMANDS: ConformanceCommands = {
   printAndStay: sh('printf "one\\ntwo\\nthree\\n"; exec sleep 1000'),
   printEnvironment: sh(PRINT_ENVIRONMENT),
   stubborn: sh('trap "" TERM; echo ready; while :; do sleep 0.1; done'),
-  idle: sh('exec sleep 1000'),
   grow: node(GROW),
   printMuch: node(MUCH),
   runAndFail: 'echo out; echo err >&2; exit 4',
@@ -68,7 +67,7 @@ export async function realWorld(kubeconfig: string, image: string): Promise<Conf
     artifact: 'shop/1',
     image,
     commands: COMMANDS,
-    typed: { printEnvironment: PRINT_ENVIRONMENT, exit3: 'echo last words; exit 3', idle: 'sleep 1000' },
+    typed: { printEnvironment: PRINT_ENVIRONMENT, exit3: 'echo last words; exit 3' },
     restart: async () => {
       await current.close();
       current = make();
