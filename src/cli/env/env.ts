@@ -33,6 +33,7 @@ export function registerEnv(env: Command, cli: Cli): void {
     .option('-p, --private', 'keep the values out of logs and lists')
     .option('--public', 'show the values, also where they were private')
     .option('--no-restart', 'let them take effect with the next restart')
+    .addHelpText('after', '\nA variable that is private already is set with --private or --public only.')
     .action((pairs: string[], options: SetOptions) => set(cli, pairs, options));
   env
     .command('unset')
