@@ -66,7 +66,11 @@ export class ChaosWorld {
     if (typeof built === 'string') throw new Error(built);
     const database = await createDurableDatabase();
     if (database === null) return null;
-    const cluster = await startCluster(built.program, { nodes: 2, lostAfterSeconds: LOST_AFTER_SECONDS });
+    const cluster = await startCluster(built.program, {
+      nodes: 2,
+      lostAfterSeconds: LOST_AFTER_SECONDS,
+      podsGoFirst: true,
+    });
     const { kubeconfig, base, registry } = cluster;
     const apps = await openWorldCluster({ kubeconfig, base, registry: registry.host });
     const world = new ChaosWorld({ cluster, apps, database, ann: await createIdentity() });

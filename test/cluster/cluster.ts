@@ -72,6 +72,8 @@ interface ClusterOptions {
   readonly nodes?: number;
   /** A node that says nothing for so long counts as lost; absent: as Kubernetes has it. */
   readonly lostAfterSeconds?: number;
+  /** Pods go before all else on this machine, as on machines of their own; absent: false. */
+  readonly podsGoFirst?: boolean;
 }
 
 /** `program`: the servers, see program.ts. */
@@ -104,7 +106,7 @@ export async function startCluster(program: string, options: ClusterOptions = {}
     const [server, service] = [`https://127.0.0.1:${port}`, `${services}.0.1`];
     const keys = path.join(directory, 'keys');
     const credentials = await makeCredentials({ directory: keys, server, service, node: address });
-    const { nodes: count = 1, lostAfterSeconds } = options;
+    const { nodes: count = 1, lostAfterSeconds, podsGoFirst = false } = options;
     const noticing =
       lostAfterSeconds === undefined
         ? []
@@ -129,6 +131,7 @@ export async function startCluster(program: string, options: ClusterOptions = {}
         ...{ name, program, parts, credentials, client, address, network: networks[nodes.length] ?? '' },
         ...{ registries, nameServer: nameServerOf(services) },
         directory: path.join(directory, name),
+        podsGoFirst,
         controlGroup: `${path.basename(directory)}/${name}`,
         pauseImage: `${images.host}/pause:1`,
       });

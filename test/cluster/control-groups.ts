@@ -9,8 +9,11 @@ const CGROUPS = '/sys/fs/cgroup';
  */
 const SHARES = { 'cpu.shares': '8192', 'cpu.weight': '800' };
 
-/** Kubelets make none at the top: one in each hierarchy of version 1, one at all in version 2. `name`: below that of the machine. */
-export function makeControlGroups(name: string): void {
+/**
+ * Kubelets make none at the top: one in each hierarchy of version 1, one at all in version 2. `name`: below that of the machine. `goesFirst`: where the
+ * processor is short, it has more of it than what is beside it.
+ */
+export function makeControlGroups(name: string, goesFirst: boolean): void {
   for (const hierarchy of hierarchies()) {
     let group = hierarchy;
     for (const part of name.split('/')) {
@@ -19,7 +22,7 @@ export function makeControlGroups(name: string): void {
       for (const file of ['cpuset.cpus', 'cpuset.mems'])
         if (!isUnified() && existsSync(path.join(hierarchy, file)))
           writeFileSync(path.join(group, file), readFileSync(path.join(hierarchy, file)));
-      for (const [file, share] of Object.entries(SHARES))
+      for (const [file, share] of Object.entries(goesFirst ? SHARES : {}))
         if (existsSync(path.join(group, file))) writeFileSync(path.join(group, file), share);
     }
   }

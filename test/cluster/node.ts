@@ -31,6 +31,8 @@ interface NodeOptions {
   readonly network: string;
   /** Of all pods, below that of the machine. */
   readonly controlGroup: string;
+  /** Its pods go before all else on this machine, as on one of their own. */
+  readonly podsGoFirst: boolean;
   /** Of the container that holds the network of a pod; it does nothing. */
   readonly pauseImage: string;
   /** Registries without TLS that are not on its loopback: `host:port`. */
@@ -62,7 +64,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       return true;
     });
   await containerdAnswers();
-  makeControlGroups(controlGroup);
+  makeControlGroups(controlGroup, options.podsGoFirst);
   await writeFile(path.join(directory, 'kubelet.yaml'), stringify(kubeletConfig(options, socket, await freePort())));
   parts.start(kubelet, [
     ...[program, 'kubelet', '--config', path.join(directory, 'kubelet.yaml'), '--kubeconfig', credentials.kubeconfig],
