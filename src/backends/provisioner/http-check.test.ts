@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { checkOnce } from './http-check.ts';
 import { judge } from './pattern-judge.ts';
 import { matchOf } from './pattern-match.ts';
@@ -73,6 +73,16 @@ it('patterns of one app that take long hold up those of others for one turn only
   await expect.poll(isSoon, { timeout: 120_000 }).toBe(true);
 });
 
+it('a pattern that takes long with what one app answers is judged for the others', async () => {
+  const pattern = '^(?:a+)+b?$';
+  const both = (): Promise<string> =>
+    Promise.all([
+      judge({ pattern, body: `${'a'.repeat(50)}!` }, limits),
+      judge({ pattern, body: 'aa' }, { ...limits, app: 'blog' }),
+    ]).then((verdicts) => verdicts.join());
+  await expect.poll(both, { timeout: 120_000 }).toBe('hopeless,yes');
+});
+
 it('nobody waits for a verdict that is not wanted any more', async () => {
   const stop = new AbortController();
   const verdict = judge({ pattern: '^a.$', body: 'ab' }, { ...limits, signal: stop.signal });
@@ -97,6 +107,30 @@ it('a pattern whose thread ends is not tried again at once', async () => {
     expect(threads).toBe(1);
   } finally {
     process.off('worker', end);
+  }
+});
+
+it('a pattern whose thread had no time to answer is tried again', async () => {
+  const { href } = new URL('./pattern-judge.ts?late', import.meta.url);
+  const { judge: judgeAnew } = (await import(href)) as { judge: typeof judge };
+  let threads = 0;
+  const silence = (thread: Worker): void => {
+    threads += 1;
+    if (threads === 1) thread.removeAllListeners('message');
+  };
+  const question = { pattern: '^a.$', body: 'ab' };
+  process.on('worker', silence);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const first = judgeAnew(question, limits);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await first).toBe('unjudged');
+    vi.useRealTimers();
+    await judgeAnew(question, limits);
+    expect(threads).toBe(2);
+  } finally {
+    vi.useRealTimers();
+    process.off('worker', silence);
   }
 });
 

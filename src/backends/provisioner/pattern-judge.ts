@@ -15,8 +15,11 @@ const IDLE_MS = 60_000;
 const WAIT_MS = 5_000;
 /** The thread gives up sooner by itself, unless it gets no time at all. */
 const ANSWER_MS = 10_000;
+const LATE: PatternAnswer = { verdict: 'unjudged', cpuMs: 0 };
+/** By what it was asked, as far as anybody knows. */
+const GONE: PatternAnswer = { verdict: 'unjudged', cpuMs: ANSWER_MS };
 const LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
-/** A pattern that has taken longer rests for so many times as long: there is one thread for all. */
+/** A pattern that has taken longer rests, for its app, for so many times as long: there is one thread for all. */
 const SLOW_MS = 10;
 const REST = 20;
 /** Text, from the beginning or up to the end: it is found as quickly as it is read. */
@@ -25,7 +28,7 @@ const PLAIN = /^\^?[^\\^$.*+?()[\]{}|]{1,64}\$?$/;
 /** Each app has one question among those that have turns with the thread, whatever else it asks. */
 const queue = new KeyedQueue();
 const turns = new Turns(1);
-/** By pattern, until when. */
+/** By app and pattern, until when. */
 const resting = new Map<string, number>();
 let worker: Worker | null = null;
 let idle: NodeJS.Timeout | null = null;
@@ -45,39 +48,39 @@ export async function judge(question: PatternQuestion, { app, signal }: Asking):
       const leave = (): void => resolve('unjudged');
       limited.addEventListener('abort', leave, { once: true });
       if (limited.aborted) return leave();
-      const inTurn = (): Promise<Verdict> => turns.run(() => judged(question, limited), limited);
+      const inTurn = (): Promise<Verdict> => turns.run(() => judged(question, app, limited), limited);
       queue.run(app, inTurn, limited).then(resolve, reject);
     });
   });
 }
 
-async function judged(question: PatternQuestion, signal: AbortSignal): Promise<Verdict> {
-  const { pattern } = question;
+async function judged(question: PatternQuestion, app: string, signal: AbortSignal): Promise<Verdict> {
+  const key = `${app} ${question.pattern}`;
   const now = performance.now();
   for (const [slow, until] of resting) if (until <= now) resting.delete(slow);
-  if (signal.aborted || resting.has(pattern)) return 'unjudged';
+  if (signal.aborted || resting.has(key)) return 'unjudged';
   const { verdict, cpuMs } = await asked(question);
-  if (cpuMs > SLOW_MS) resting.set(pattern, performance.now() + cpuMs * REST);
+  if (cpuMs > SLOW_MS) resting.set(key, performance.now() + cpuMs * REST);
   return verdict;
 }
 
 async function asked(question: PatternQuestion): Promise<PatternAnswer> {
   if (idle !== null) clearTimeout(idle);
   const thread = (worker ??= begun());
-  const answer = await new Promise<PatternAnswer | null>((resolve) => {
-    const done = (given: PatternAnswer | null): void => {
+  const answer = await new Promise<PatternAnswer>((resolve) => {
+    const done = (given: PatternAnswer): void => {
       clearTimeout(late);
       thread.off('message', done).off('exit', gone).unref();
       resolve(given);
     };
-    const gone = (): void => done(null);
-    const late = setTimeout(gone, ANSWER_MS);
+    const gone = (): void => done(GONE);
+    const late = setTimeout(done, ANSWER_MS, LATE);
     thread.on('message', done).on('exit', gone).ref();
     thread.postMessage(question);
   });
-  if (answer === null) await end(thread);
+  if (answer === LATE) await end(thread);
   idle = setTimeout(() => void end(thread), IDLE_MS).unref();
-  return answer ?? { verdict: 'unjudged', cpuMs: ANSWER_MS };
+  return answer;
 }
 
 function begun(): Worker {
