@@ -3,7 +3,7 @@
  * `prjquota`) and the programs for them are there. A directory with its limit is a project of its own.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from './find-program.ts';
@@ -72,13 +72,19 @@ function createProjectQuotas({ chattr, setquota, mount }: QuotaTools): ProjectQu
     async hold(of, directories, { bytes, files }) {
       const project = `${FIRST_PROJECT + ((await stat(of)).ino % FIRST_PROJECT)}`;
       const fresh: string[] = [];
-      for (const directory of directories) if ((await readdir(directory)).length === 0) fresh.push(directory);
+      for (const directory of directories) if (await isEmpty(directory)) fresh.push(directory);
       const blocks = Math.ceil((bytes * MORE) / 1024);
       // First the limit: a number that another directory had before may have an old one.
       await tool(setquota, ['-P', project, '0', `${blocks}`, '0', `${Math.ceil(files * MORE)}`, mount]);
       if (fresh.length > 0) await tool(chattr, ['-p', project, '+P', '--', ...fresh]);
     },
   };
+}
+
+/** Reads no more than the first names: there may be millions. */
+async function isEmpty(directory: string): Promise<boolean> {
+  for await (const _ of await opendir(directory)) return false;
+  return true;
 }
 
 /** Of all that are mounted above the path, the nearest; of several at one place, the newest. */

@@ -1,5 +1,5 @@
 /** What volumes may hold: full ones are reported, and those that hold much more are read-only for units, whoever has them. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PLATFORM } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
@@ -144,6 +144,39 @@ it('one that takes long to be counted keeps nobody else waiting, and is held to 
     },
     { what: 'the next count' },
   );
+});
+
+it('one that takes long to be counted is not counted anew before as long again has passed', async () => {
+  await create('a', { maxBytes: 100 });
+  await world.deploy('shop');
+  const { sizes, late, restricted } = world.machine.volumes;
+  const counting = Promise.withResolvers<number>();
+  late.set('shop/a', counting.promise);
+  sizes.set('shop/a', null);
+  let counts = 0;
+  world.faults.on('volumeHost.size', ([, limit]) => {
+    if ((limit as { withinMs?: number }).withinMs !== undefined) counts += 1;
+  });
+  await world.parts.volumeWatch.look();
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 3_600_000);
+  try {
+    counting.resolve(107);
+    await until(() => restricted.has('shop/a'), { what: 'what was counted to hold' });
+  } finally {
+    clock.mockRestore();
+  }
+  for (const _ of [1, 2]) await world.parts.volumeWatch.look();
+  expect(counts).toBe(1);
+});
+
+it('one whose quota cannot be set is counted all the same', async () => {
+  await create('a', { maxBytes: 100 });
+  await world.deploy('shop');
+  world.faults.on('volumeHost.hold', () => Promise.reject(new Error('setquota failed')));
+  world.machine.volumes.sizes.set('shop/a', 106);
+  await world.parts.volumeWatch.look();
+  expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
 });
 
 it('one without a limit any more is written again', async () => {

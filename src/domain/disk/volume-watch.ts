@@ -3,8 +3,9 @@
  * full is noted in the log of its app. Where it holds a twentieth more (and the kernel keeps no quota), the units that have it are ended and started
  * again with the volume read-only, until it holds less: what is being written then is lost, but nobody takes the disk of all others.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import { Turns } from '../../lib/turns.ts';
 import type { MachineProbe } from '../diagnosis/probe.ts';
@@ -57,7 +58,7 @@ export class VolumeWatch {
   readonly #schedule = new CountSchedule(PACE);
   /** `<app>/<name>` -> a sentence about it. */
   readonly #full = new Map<string, string>();
-  /** Those that take long to be counted, and the counts of them that are under way. */
+  /** Those that take long to be counted, and their counts, each with the rest after it. */
   readonly #long = new Set<string>();
   readonly #beside = new Map<string, Promise<void>>();
   readonly #besideTurns = new Turns(LONG_AT_ONCE);
@@ -125,7 +126,9 @@ export class VolumeWatch {
     if (signal.aborted) return Infinity;
     const { logger, volumeHost } = this.#deps;
     try {
-      await volumeHost.hold(volume, volume.maxBytes);
+      await bestEffort(logger, `the quota of the volume ${keyOf(volume)}`, () =>
+        volumeHost.hold(volume, volume.maxBytes),
+      );
       if (volume.maxBytes === 0) return await this.#judge(volume, 0);
       const bytes = this.#long.has(keyOf(volume)) ? null : await volumeHost.size(volume, { signal });
       if (bytes !== null) return await this.#judge(volume, bytes);
@@ -136,7 +139,7 @@ export class VolumeWatch {
     return Infinity;
   }
 
-  /** However long that takes: a volume of which nobody knows what it holds has no limit. Until then it stays as it was. */
+  /** However long that takes: a volume of which nobody knows what it holds has no limit. Until then it stays as it was. The disk rests as long after it. */
   #countBeside(volume: Volume): void {
     const { logger } = this.#deps;
     const key = keyOf(volume);
@@ -144,6 +147,7 @@ export class VolumeWatch {
     if (this.#beside.has(key)) return;
     const counting = this.#besideTurns
       .run(() => this.#lookLong(volume), this.#closed.signal)
+      .then((tookMs) => delay(tookMs, undefined, { signal: this.#closed.signal, ref: false }))
       .catch((error: unknown) => {
         if (!this.#closed.signal.aborted) logger.warn({ err: error, volume: key }, 'a volume could not be counted');
       })
@@ -151,15 +155,18 @@ export class VolumeWatch {
     this.#beside.set(key, counting);
   }
 
-  async #lookLong(volume: Volume): Promise<void> {
+  /** How long it took to count it. */
+  async #lookLong(volume: Volume): Promise<number> {
     const { store, volumeHost } = this.#deps;
     const begun = performance.now();
     const bytes = await volumeHost.size(volume, { withinMs: LONG_MS, signal: this.#closed.signal });
+    const tookMs = performance.now() - begun;
     // It may have another limit by now.
     const known = await store.volume(volume.app, volume.name);
-    if (bytes === null || known?.state !== 'ready') return;
+    if (bytes === null || known?.state !== 'ready') return tookMs;
     await this.#judge(known, bytes);
-    if (performance.now() - begun < SOON_MS) this.#long.delete(keyOf(volume));
+    if (tookMs < SOON_MS) this.#long.delete(keyOf(volume));
+    return tookMs;
   }
 
   /** Which volumes there are, and what they may hold; a store that is away is asked again. */
