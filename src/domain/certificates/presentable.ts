@@ -118,9 +118,9 @@ function beyondRoom(all: readonly Presentable[], room: Room): ReadonlySet<Presen
     ),
   );
   const others = all.filter((one) => !left.has(one));
-  const isOfPlatform = ({ record: { app } }: Presentable): number => (app === '' ? 1 : 0);
+  const isOfPlatform = ({ record: { app } }: Presentable): boolean => app === '';
   const leastFirst = others.sort(
-    (a, b) => isOfPlatform(a) - isOfPlatform(b) || latestFirst(a.record.createdAt, b.record.createdAt),
+    (a, b) => Number(isOfPlatform(a)) - Number(isOfPlatform(b)) || latestFirst(a.record.createdAt, b.record.createdAt),
   );
   return new Set([...left, ...excess(leastFirst, room.all)]);
 }
