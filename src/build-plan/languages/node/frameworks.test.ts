@@ -259,6 +259,27 @@ describe('what is made for a server', () => {
     expect(program.processes['web']?.command).toBe('node dist/apps/api/main.js');
   });
 
+  it.each([
+    ['@nx/webpack:webpack', { index: 'apps/shop/src/index.html' }],
+    ['@nx/rspack:rspack', { target: 'web' }],
+  ])('by the only app of a workspace of Nx is served where %s makes it for browsers: %j', async (executor, more) => {
+    const options = { outputPath: 'dist/apps/shop', main: 'apps/shop/src/main.tsx', ...more };
+    const project = JSON.stringify({ targets: { build: { executor, options } } });
+    const files = { 'nx.json': '{}', 'apps/shop/project.json': project };
+    const pages = await plan({ devDependencies: { nx: '21', vite: '7' } }, files);
+    expect(pages.site?.roots).toContain('dist/apps/shop');
+    const [problem] = (await plan({ devDependencies: { nx: '21' } }, files)).problems;
+    expect(problem?.hint).toContain('static: { root: dist/apps/shop }');
+  });
+
+  it('of a workspace of Nx may have comments in its settings, and commas too many', async () => {
+    const project = `{ // of the API
+      "name": "api", "targets": { "build": { "executor": "@nx/js:tsc",
+      "options": { "outputPath": "dist/apps/api", "main": "apps/api/src/main.ts", }, } } }`;
+    const made = await plan(OF_NX, { 'nx.json': '{}', 'apps/api/project.json': project });
+    expect(made.processes['web']?.command).toBe('node dist/apps/api/main.js');
+  });
+
   it('in a workspace of Nx is asked for where there are several apps, or nothing says how the one is started', async () => {
     for (const [apps, named] of [
       [['api', 'web'], 'apps/api, apps/web'],

@@ -4,7 +4,7 @@ import { valueAt, type SourceFiles } from '../../source/source-files.ts';
 import type { Framework, Runs } from './frameworks.ts';
 import type { PackageJson } from './package-json.ts';
 
-/** Their output is run by Node; that of others is for browsers. */
+/** Their output is run by Node, unless its options say that it is for browsers. */
 const EXECUTORS = /^@n(?:x|rwl)\/(?:esbuild:esbuild|webpack:webpack|rspack:rspack|js:(?:tsc|swc)|node:\w+)$/;
 const PATH = /^(?!.*\.\.)[\w@][\w@./-]*$/;
 const LISTED = 6;
@@ -29,7 +29,7 @@ export async function nxApps(files: SourceFiles, { hasWorkspaces, scripts, wants
   const found: NxApp[] = [];
   for (const path of await files.findAll('apps/*/project.json')) {
     const directory = path.slice(0, -'/project.json'.length);
-    const name = await files.jsonValue(path, 'name');
+    const name = valueAt(await files.foreignJson(path), ['name']);
     if (PATH.test(directory) && !directory.endsWith('-e2e')) {
       found.push({
         name: typeof name === 'string' && PATH.test(name) ? name : directory.slice('apps/'.length),
@@ -70,10 +70,13 @@ function whichOne(apps: readonly [NxApp, ...NxApp[]]): PlanProblem {
 
 /** `node dist/api/main.js`; null where its project.json does not say so. */
 async function builtProgram(files: SourceFiles, project: string): Promise<string | null> {
-  const build = valueAt(await files.json(project), ['targets', 'build']);
+  const build = valueAt(await files.foreignJson(project), ['targets', 'build']);
   const executor = valueAt(build, ['executor']);
-  const [output, main, platform] = ['outputPath', 'main', 'platform'].map((key) => valueAt(build, ['options', key]));
-  if (typeof executor !== 'string' || !EXECUTORS.test(executor) || platform === 'browser') return null;
+  const option = (name: string): unknown => valueAt(build, ['options', name]);
+  const [output, main] = [option('outputPath'), option('main')];
+  const isForBrowsers =
+    typeof option('index') === 'string' || option('platform') === 'browser' || option('target') === 'web';
+  if (typeof executor !== 'string' || !EXECUTORS.test(executor) || isForBrowsers) return null;
   if (typeof output !== 'string' || !PATH.test(output) || typeof main !== 'string') return null;
   const program = (main.split('/').at(-1) ?? '').replace(/\.[cm]?tsx?$/, '.js');
   return PATH.test(program) ? `node ${output}/${program}` : null;
