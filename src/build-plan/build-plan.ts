@@ -61,7 +61,7 @@ export interface Tool {
   readonly version?: readonly string[];
   /** The oldest version that will do, in full. */
   readonly minimum?: string;
-  /** What of the source asks for that, and what can be done about it where there is none; absent: every such app needs it. */
+  /** What of the source asks for that, and what can be done about it where there are only older ones; absent: every such app needs it. */
   readonly neededFor?: PlanProblem;
   /** Arguments of a second command that must succeed for the program to be complete. */
   readonly check?: readonly string[];

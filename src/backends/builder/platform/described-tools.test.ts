@@ -26,18 +26,32 @@ it.each<[string, Tool, boolean, string]>([
   expect(platform?.tools.join(' ')).toContain(says);
 });
 
+const NEW: Pick<Tool, 'minimum' | 'neededFor' | 'install'> = {
+  minimum: '2.0.0',
+  neededFor: { cause: 'invalid_config', message: 'app.txt line 1 is new.', hint: 'Write it otherwise.' },
+  install: {},
+};
+
+async function buildWith(tool: Tool): Promise<unknown> {
+  world = await builderWorld([{ ...FAKE, plan: async () => ({ title: 'fake', tools: [tool] }) }]);
+  return world.build({ source: treeOf({ 'app.txt': '', Procfile: 'web: ./run\n' }) });
+}
+
 it('a tool that is older than something in the source takes is reported with that', async () => {
-  const neededFor = {
-    cause: 'invalid_config',
-    message: 'app.txt line 1 is new.',
-    hint: 'Write it otherwise.',
-  } as const;
-  const old: Tool = { program: 'sh', version: ['-c', 'echo 1.2.3'], minimum: '2.0.0', neededFor, install: {} };
-  world = await builderWorld([{ ...FAKE, plan: async () => ({ title: 'fake', tools: [old] }) }]);
-  const source = treeOf({ 'app.txt': '', Procfile: 'web: ./run\n' });
-  await expect(world.build({ source })).rejects.toMatchObject({
+  await expect(buildWith({ program: 'sh', version: ['-c', 'echo 1.2.3'], ...NEW })).rejects.toMatchObject({
     code: 'invalid_config',
     message: expect.stringMatching(/^app.txt line 1 is new. \S+ is version 1.2.3, but 2.0.0 or newer/) as string,
     hint: 'Write it otherwise.',
+  });
+});
+
+it.each<[string, Omit<Tool, 'install'>, RegExp]>([
+  ['is not there', { program: NONE }, /no-such-program is not installed/],
+  ['cannot be used', { program: 'sh', version: ['-c', 'exit 1'] }, /cannot be used/],
+])('a tool that %s is reported as that, whatever in the source takes a newer one', async (_what, tool, message) => {
+  await expect(buildWith({ ...tool, ...NEW })).rejects.toMatchObject({
+    code: 'toolchain_missing',
+    message: expect.stringMatching(message) as string,
+    hint: 'Ask the operator to install it, then push again.',
   });
 });

@@ -64,7 +64,7 @@ async function find(programs: ProgramFinder, tool: Tool, base: CodeBase | null):
   if (!installed.found) {
     if (canFetch(tool) && (download?.otherwise != null || wanted !== null))
       return { tool, program: null, isShort: true };
-    if (tool.neededFor !== undefined) {
+    if (tool.neededFor !== undefined && installed.isOld === true) {
       const { cause, message, hint } = tool.neededFor;
       throw new Failure(cause, `${message} ${installed.missing}`, { hint });
     }

@@ -38,6 +38,8 @@ export interface NoProgram {
   readonly missing: string;
   /** It is there, and did not answer in time: it may the next time. */
   readonly isLate?: true;
+  /** It is there, in versions that are older than the oldest that will do. */
+  readonly isOld?: true;
 }
 
 interface ProgramsOptions {
@@ -97,6 +99,7 @@ export class ProgramFinder {
     const { version: args = ['--version'], minimum = null, check = null } = tool;
     let reason = `${tool.program} is not installed`;
     let late: string | null = null;
+    let old: string | null = null;
     for (const directory of this.#places()) {
       const named = join(directory, tool.program);
       if (!(await this.#isThere(named))) continue;
@@ -116,7 +119,7 @@ export class ProgramFinder {
       if (version === undefined || version === null || valid(version) === null) {
         reason = `${path} cannot be used (${args.join(' ')} failed in the sandbox)`;
       } else if (minimum !== null && !gte(version, minimum)) {
-        reason = `${path} is version ${version}, but ${minimum} or newer is needed`;
+        old = `${path} is version ${version}, but ${minimum} or newer is needed`;
       } else if (check !== null && !Array.isArray(await this.#run([path, ...check], binds))) {
         reason = `${path} is incomplete (${tool.program} ${check.join(' ')} failed)`;
       } else {
@@ -124,6 +127,7 @@ export class ProgramFinder {
       }
     }
     if (late !== null) return { found: false, missing: `${late}.`, isLate: true };
+    if (old !== null) return { found: false, missing: `${old}. ${await installWith(tool)}`, isOld: true };
     return { found: false, missing: `${reason}. ${await installWith(tool)}` };
   }
 
