@@ -181,7 +181,7 @@ describe('networks of their own', skipFor(!sandbox.networks && sandbox.descripti
     }
   });
 
-  itLong('reaches what is beyond this machine', async () => {
+  it('reaches what is beyond this machine', async () => {
     const [ip, nsenter] = [findProgram('ip') ?? '', findProgram('nsenter') ?? ''];
     const name = `beyond-${process.pid}`;
     const link = `bynd${process.pid % 1e7}`;

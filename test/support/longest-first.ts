@@ -1,8 +1,8 @@
 /**
- * The order of test files. First what `npm test` runs on its own, so that a run that is cut off has done all of it: of that, what takes minutes or
- * starts many programs, for a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
- * 50 MB, 11 ms with 350 MB), then the others by their size. Then what takes long, the longest first, for what is begun last ends last, and then
- * one processor waits for it. At the end is what looks once more, from elsewhere, at what others have shown.
+ * The order of test files. First what `npm test` runs on its own, so that a run that is cut off has done all of it, with what takes long and shows
+ * what nothing else does: of that, what takes minutes or starts many programs, for a fork copies the tables of the memory of its worker, which grows
+ * with every file that has run in it (0.7 ms with 50 MB, 11 ms with 350 MB), then the others by their size. Then what takes long, the longest first,
+ * for what is begun last ends last, and then one processor waits for it. At the end is what looks once more, from elsewhere, at what others have shown.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -21,11 +21,14 @@ const HEAVY = [
   'test/corpus/pushed.test.ts',
   'src/git-push/push.test.ts',
   'src/backends/provisioner/process/isolation.test.ts',
+  'src/backends/provisioner/process/adoption.long.test.ts',
   'src/backends/provisioner/process/shell.test.ts',
   'src/networks/networks.test.ts',
   'src/sandbox/probe.test.ts',
   'src/backends/provisioner/process/image.test.ts',
+  'src/backends/provisioner/process/linked-names.long.test.ts',
   'src/backends/provisioner/process/volume-mounts.test.ts',
+  'src/sandbox/many-users.long.test.ts',
   'src/sandbox/root.test.ts',
   'src/backends/git-host/bare-repos/archive/import-archive.test.ts',
   'src/backends/git-host/bare-repos/bare-repos.test.ts',
@@ -45,11 +48,22 @@ const HEAVY = [
   'src/backends/router/edge/edge-workers.test.ts',
   'src/backends/router/edge/edge-tls.test.ts',
   'src/lib/remove-tree.test.ts',
+  'test/scenarios/taken-over.long.test.ts',
+  'test/scenarios/building-pod.long.test.ts',
+  'src/networks/rootless/rootless.long.test.ts',
+  'src/networks/inherited-addresses.long.test.ts',
+  'src/networks/published-ports.long.test.ts',
+  'src/backends/router/edge/edge-user.long.test.ts',
+  'src/backends/router/edge/edge-leaving.long.test.ts',
+  'src/daemon/own-edge.long.test.ts',
   'src/backends/store/sql/opening.test.ts',
   'src/backends/store/sql/kill.test.ts',
   'src/backends/log-store/sql/kill.test.ts',
   'src/backends/backup-store/directory/directory-backups.test.ts',
+  'src/lib/heartbeats.long.test.ts',
+  'src/lib/small-start.long.test.ts',
   'src/backends/builder/platform/conformance.test.ts',
+  'src/backends/builder/platform/submodules.test.ts',
   'src/cli/server/stop.test.ts',
   'src/domain/recovery.test.ts',
   'src/backends/log-store/sql/sql-log-store.test.ts',

@@ -72,7 +72,7 @@ describe('kept packages', () => {
     expect(lines.includes('install packages')).toBe(isAnew);
   });
 
-  itLong('are not shared between apps', async () => {
+  it('are not shared between apps', async () => {
     const { build, lines } = await world();
     await build({ source: treeOf(APP) });
     await build({ app: 'other', source: treeOf(APP) });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BuilderWorld, builderWorld } from '../../../../test/support/builder-world.ts';
 import { nodeApp } from '../../../../test/support/git.ts';
 import { serveRepositories } from '../../../../test/support/git-http.ts';
+import { itLong } from '../../../../test/support/long-cases.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
 import type { Submodule } from '../../../domain/deploys/builder.ts';
 
@@ -70,23 +71,26 @@ it('are fetched at their commits, with their own, and without their history', as
     expect(existsSync(world.code(made, path))).toBe(false);
 });
 
-it.each([
+const EMPTY: readonly [string, () => string | null, RegExp][] = [
   ['that is nowhere', () => `${server.url}/none.git`, /none\.git\/' not found/],
   ['whose address has a password', () => `${server.url.replace('//', '//me:secret@')}/none.git`, /http:\/\/127/],
   ['whose address is for SSH', () => 'git@git.example.com:a/b.git', /one for SSH.*change it in \.gitmodules/],
   ['whose address is relative', () => '../theme.git', /relative.*whole https address/],
   ['that has no address', () => null, /git rm --cached theme; then remove theme\/\.git and git add theme/],
-])('one %s is left empty, which is said, and the app is built without it', async (_, url, why) => {
-  const address = url();
-  const commit = '1'.repeat(40);
-  const made = await build(address === null ? {} : { theme: address }, [{ path: 'theme', commit }]);
-  const said = world.lines.join('\n');
-  expect(said).toMatch(/Warning: the submodule theme is left empty: /);
-  expect(said).toMatch(why);
-  expect(said).not.toContain('secret');
-  expect(said).toContain(
-    'tancho deploy -a shop, in a directory that has them (git submodule update --init --recursive)',
-  );
-  const theme = world.code(made, 'theme');
-  expect(existsSync(theme) ? readdirSync(theme) : []).toEqual([]);
-});
+];
+for (const [what, url, why] of EMPTY) {
+  itLong(`one ${what} is left empty, which is said, and the app is built without it`, async () => {
+    const address = url();
+    const commit = '1'.repeat(40);
+    const made = await build(address === null ? {} : { theme: address }, [{ path: 'theme', commit }]);
+    const said = world.lines.join('\n');
+    expect(said).toMatch(/Warning: the submodule theme is left empty: /);
+    expect(said).toMatch(why);
+    expect(said).not.toContain('secret');
+    expect(said).toContain(
+      'tancho deploy -a shop, in a directory that has them (git submodule update --init --recursive)',
+    );
+    const theme = world.code(made, 'theme');
+    expect(existsSync(theme) ? readdirSync(theme) : []).toEqual([]);
+  });
+}
