@@ -66,6 +66,8 @@ export interface ConformanceOptions {
   readonly unitName?: RegExp;
   /** Absent: the platform. */
   readonly restarts?: Supports['restarts'];
+  /** Its units are no processes, so cases of the long form cost nothing and run always. Absent: they are. */
+  readonly isCheap?: true;
 }
 
 export const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
@@ -136,7 +138,7 @@ export class Suite {
     it(title, ({ skip }) => skip(needs));
   }
 
-  /** A case for the long form only. */
+  /** A case for the long form only, unless the implementation is cheap. */
   testLong(title: string, body: () => Promise<void>, needs: true | string = true): void {
     if (this.#isLong) this.test(title, body, needs);
     else this.counted += 1;

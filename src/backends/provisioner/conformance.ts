@@ -15,7 +15,7 @@ const CASES = 42;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
-    const suite = new Suite(options, SLOW);
+    const suite = new Suite(options, SLOW || options.isCheap === true);
     beforeEach(() => suite.open());
     afterEach(() => suite.close());
     for (const cases of [

@@ -46,6 +46,7 @@ for (const placement of [null, ELSEWHERE]) {
       };
     },
     supports: { memoryLimit: true, shell: true },
+    isCheap: true,
   });
 }
 

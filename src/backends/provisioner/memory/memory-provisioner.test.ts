@@ -25,5 +25,6 @@ for (const restarts of ['platform', 'engine'] as const) {
       };
     },
     supports: { memoryLimit: true, shell: true },
+    isCheap: true,
   });
 }
