@@ -1,4 +1,7 @@
-/** Checks that every operation gets, made from the server's own OpenAPI document, so that none is forgotten. */
+/**
+ * Checks that every operation gets, made from the server's own OpenAPI document, so that none is forgotten; with TANCHO_TEST_SLOW=1 all of them,
+ * without it those that are much the same for all ask every third operation.
+ */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ALL_ROUNDS } from '../support/rounds.ts';
 import { SLOW } from '../support/slow.ts';
