@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from '../../src/lib/processes.ts';
+import { isAlive, unlessGone } from '../../src/lib/processes.ts';
 import { until } from '../support/until.ts';
 import { hierarchies } from './control-groups.ts';
 import { removePodNetworks } from './pod-networks.ts';
@@ -74,9 +74,9 @@ async function shims(directory: string): Promise<number[]> {
   return found.flat();
 }
 
+/** Groups of pods that end meanwhile have none. */
 function membersOf(group: string): number[] {
-  if (!existsSync(group)) return [];
-  const own = readFileSync(path.join(group, 'cgroup.procs'), 'utf8')
+  const own = (unlessGone(() => readFileSync(path.join(group, 'cgroup.procs'), 'utf8')) ?? '')
     .split('\n')
     .map(Number)
     .filter((pid) => pid > 0);
@@ -90,7 +90,7 @@ function removeGroup(group: string): void {
 }
 
 function childrenOf(group: string): string[] {
-  return readdirSync(group)
+  return (unlessGone(() => readdirSync(group)) ?? [])
     .map((name) => path.join(group, name))
     .filter((child) => statSync(child, { throwIfNoEntry: false })?.isDirectory() === true);
 }
