@@ -21,7 +21,7 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
   },
   'a file of variables that is on one machine only': {
     from: 'build-plan/languages/node/env-file.ts',
-    cause: 'no_process',
+    cause: 'invalid_config',
     files: { ...SERVER, Procfile: 'web: node --env-file=.env server.js\n' },
     hint: 'Take --env-file out of the command, or write --env-file-if-exists where Node is 22.9 or newer, commit and push again; set what .env has on the app: tancho env set NAME=value',
     follow: [{ edit: { Procfile: 'web: node server.js\n' } }],

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { sourceOf } from '../../../../test/support/memory-source.ts';
 import type { BuildPlan } from '../../build-plan.ts';
 import { planSource } from '../../plan-source.ts';
+import { LANGUAGES } from '../built-in.ts';
 import { nodejs } from './node.ts';
 
 async function plan(scripts: object, files: Record<string, string> = {}): Promise<BuildPlan> {
@@ -16,6 +17,18 @@ it('a program that is run as it is written does without a file of variables that
   expect(made.processes['web']?.command).toBe('node --enable-source-maps server.js');
   expect(made.notes).toContainEqual(expect.stringMatching(/^\.env is not in the source: .*tancho env set/));
   expect(made.problems).toEqual([]);
+});
+
+it('of several files of variables only those that are not there are left out', async () => {
+  const start = 'node --env-file=.env.production --env-file=.env server.js';
+  const made = await plan({ start }, { '.env.production': '' });
+  expect(made.processes['web']?.command).toBe('node --env-file=.env.production server.js');
+});
+
+it('with a Dockerfile beside it a file of variables that is not there is said, too', async () => {
+  const files = sourceOf({ 'package.json': '{}', Procfile: `web: ${START}\n`, Dockerfile: 'FROM node\nCMD node\n' });
+  const made = (await planSource({ app: 'shop', platform: 'auto', languages: LANGUAGES, files })).plan;
+  expect([made.platform, made.problems.map(({ cause }) => cause)]).toEqual(['nodejs', ['invalid_config']]);
 });
 
 it.each<[string, object, Record<string, string>]>([

@@ -25,17 +25,16 @@ export async function withoutEnvFiles(files: SourceFiles, { processes, notes }: 
   const changed: Record<string, PlannedProcess> = {};
   const missing = new Set<string>();
   for (const [name, { command, from }] of Object.entries(processes)) {
-    let text = command;
-    for (const [option, path = ''] of PLAIN.test(command.slice(0, MAX_COMMAND)) ? command.matchAll(OPTION) : []) {
-      if (await mayBeThere(files, path)) continue;
-      text = text.replace(option, '');
-      missing.add(path);
+    const isPlain = PLAIN.test(command.slice(0, MAX_COMMAND));
+    for (const [, path = ''] of isPlain ? command.matchAll(OPTION) : []) {
+      if (!(await mayBeThere(files, path))) missing.add(path);
     }
-    changed[name] = { command: text, from };
+    const without = (option: string, path: string): string => (missing.has(path) ? '' : option);
+    changed[name] = { command: isPlain ? command.replace(OPTION, without) : command, from };
   }
   const said = [...missing].map(
     (path) =>
-      `${path} is not in the source: the app is started without it; tancho env set sets variables as it has them`,
+      `${path} is not in the source: the app is started without it. Set its variables with: tancho env set NAME=value`,
   );
   return { processes: changed, notes: [...notes, ...said] };
 }
@@ -53,7 +52,7 @@ export async function missingEnvFile(
       const [, path] = READS.exec(line) ?? [];
       if (path === undefined || (await mayBeThere(files, path))) continue;
       return {
-        cause: 'no_process',
+        cause: 'invalid_config',
         message: `The process ${name} reads ${path} (${line.slice(0, 80)}), which is not in the source; Node ends at once without it.`,
         hint: `Take --env-file out of the command, or write --env-file-if-exists where Node is 22.9 or newer, commit and push again; set what ${path} has on the app: tancho env set NAME=value`,
       };
