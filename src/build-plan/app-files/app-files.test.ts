@@ -73,6 +73,7 @@ it('leaves to other programs what they call so, where nothing of it is known her
     ['app.yaml', '{{- if .Values.healthcheck }}\nkind: Service\n'],
     ['app.yml', '- name: shop\n'],
     ['app.yaml', `kind: Service\n${'# none of ours\n'.repeat(3_000)}`],
+    ['app.json', '{ // of Expo\n "expo": {}, }'],
     ['app.json', `{ // of Expo\n${'"a": 1,\n'.repeat(9_000)}`],
   ] as const) {
     const notes: string[] = [];

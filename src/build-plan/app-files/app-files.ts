@@ -85,7 +85,7 @@ async function appJsonOf(files: SourceFiles, { note }: ConfigContext): Promise<u
     if (!(error instanceof Failure)) throw error;
     const read = await files.foreignJson('app.json');
     if (hasKnownKey(read) && (await files.foreignJson('app.json', 'refused')) === null) throw error;
-    if (read === null) note(`app.json is left to other programs: ${error.message}`);
+    if (!hasKnownKey(read)) note(`app.json is left to other programs: ${error.message}`);
     return read;
   }
 }
