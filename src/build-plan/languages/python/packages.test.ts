@@ -32,6 +32,13 @@ it('looks again at every list of packages that another one includes', async () =
   expect(own.dependencies[0]?.neverKept).toContain('more/a.txt');
 });
 
+it('names no list twice in the key, so that packages of earlier versions are found', async () => {
+  const keyOf = async (files: Record<string, string>) => (await plan({ ...files, 'app.py': '' })).dependencies[0]?.key;
+  const lists = { 'requirements/base.txt': 'flask\n', 'constraints.txt': 'flask==3\n' };
+  const included = await keyOf({ 'requirements.txt': '-r requirements/base.txt\n-c constraints.txt\n', ...lists });
+  expect(included).toEqual(await keyOf({ 'pyproject.toml': project('flask') }));
+});
+
 describe('a lock file beside pyproject.toml', () => {
   const lock = (...names: string[]): string =>
     names.map((name) => `[[package]]\nname = "${name}"\nversion = "1"\n`).join('\n');

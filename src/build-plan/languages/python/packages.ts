@@ -101,6 +101,7 @@ async function fromRequirements(files: SourceFiles): Promise<Listed> {
   const lists = await requirementFiles(files);
   const isLocal = await Promise.all(lists.map((list) => files.hasLine(list, LOCAL)));
   const own = lists.find((_, index) => isLocal[index] === true);
+  const known = await Promise.all(KEY_FILES.map((pattern) => files.findAll(pattern)));
   const isUtf16 = await Promise.all(lists.map((list) => files.isUtf16(list)));
   return {
     ...NOTHING,
@@ -110,7 +111,7 @@ async function fromRequirements(files: SourceFiles): Promise<Listed> {
     ],
     notes: lock === null ? [] : [`requirements.txt is what is installed; ${lock} is not read beside it`],
     neverKept: own === undefined ? null : `${own} names packages of the source itself`,
-    keyFiles: lists,
+    keyFiles: lists.filter((list) => !known.flat().includes(list)),
   };
 }
 
