@@ -119,7 +119,10 @@ describe('SourceFiles', () => {
     const source = new SourceFiles(counted({ 'a/b': 'c' }).reader, ending.signal);
     expect(await source.below('a').text('b')).toBe('c');
     ending.abort(new Error('ended'));
-    for (const question of [source.findAll('*/b'), source.exists('a'), source.text('a/b'), source.below('a').text('x')])
+    const below = source.below('a');
+    for (const question of [source.findAll('*/b'), source.exists('a'), source.text('a/b'), below.text('x')])
+      await expect(question).rejects.toThrow('ended');
+    for (const question of [source.beginning('a/b'), source.isUtf16('a/b'), below.isUtf16('b')])
       await expect(question).rejects.toThrow('ended');
   });
 });

@@ -47,6 +47,8 @@ interface Amounts {
   beginningBytes: number;
   /** Names in directories. */
   listed: number;
+  /** Names and lines since others had their turn. */
+  looked: number;
 }
 
 export class SourceFiles {
@@ -59,13 +61,12 @@ export class SourceFiles {
   readonly #tomls = new Map<string, Readonly<Record<string, unknown>>>();
 
   readonly #amounts: Amounts;
-  #looked = 0;
 
   /** Every question throws the reason of the signal once that is aborted. */
   constructor(
     reader: SourceReader,
     signal: AbortSignal = NEVER,
-    amounts: Amounts = { bytes: 0, tomlBytes: 0, beginningBytes: 0, listed: 0 },
+    amounts: Amounts = { bytes: 0, tomlBytes: 0, beginningBytes: 0, listed: 0, looked: 0 },
   ) {
     this.#reader = reader;
     this.#signal = signal;
@@ -148,6 +149,7 @@ export class SourceFiles {
   }
 
   async isUtf16(path: string): Promise<boolean> {
+    this.#signal.throwIfAborted();
     const found = await this.#reader.read(path, 2);
     return found !== null && utf16Of(found.bytes) !== null;
   }
@@ -210,7 +212,10 @@ export class SourceFiles {
     return foreignData(await this.beginning(path));
   }
 
-  /** A JSON file of another program's, which may hold comments and commas too many; null as above. Of one with mistakes what is understood, or null. */
+  /**
+   * A JSON file of another program's, which may hold comments and commas too many; null as above. `mistakes`: of a file with mistakes what
+   * can be understood ('passed over'), or null ('refused').
+   */
   async foreignJson(path: string, mistakes: 'passed over' | 'refused' = 'passed over'): Promise<unknown> {
     return foreignData((await this.beginning(path))?.replace(STRING_OR_COMMENT, '$1') ?? null, mistakes);
   }
@@ -248,9 +253,9 @@ export class SourceFiles {
 
   /** What is answered from memory would let nobody else come on. */
   async #giveWay(looked: number): Promise<void> {
-    this.#looked += looked;
-    if (this.#looked < LOOKED_AT_ONCE) return;
-    this.#looked = 0;
+    this.#amounts.looked += looked;
+    if (this.#amounts.looked < LOOKED_AT_ONCE) return;
+    this.#amounts.looked = 0;
     await turn();
     this.#signal.throwIfAborted();
   }
