@@ -7,7 +7,7 @@ import { type FoundProgram, SYSTEM_PATH } from './toolchain/programs.ts';
 
 /** The plan's variables that apply; one whose value names something this build does not have is left out. */
 export function planVariables(
-  { environment }: BuildPlan,
+  { environment }: Pick<BuildPlan, 'environment'>,
   scope: 'build' | 'run',
   values: Readonly<Record<string, string>>,
   programs: readonly Pick<FoundProgram, 'program' | 'version'>[],
@@ -15,12 +15,20 @@ export function planVariables(
   const result: Record<string, string> = {};
   for (const { name, value: template, scope: wanted = 'both', since } of environment) {
     if (wanted !== 'both' && wanted !== scope) continue;
-    const version = programs.find(({ program }) => program === since?.program)?.version;
-    if (since !== undefined && (version === undefined || !gte(version, since.version))) continue;
+    if (since !== undefined && !isThere(since, programs)) continue;
     const value = fill(template, values);
     if (!/\{[a-z-]+\}/.test(value)) result[name] = value;
   }
   return result;
+}
+
+/** The program, in that version or a newer one. */
+function isThere(
+  since: NonNullable<BuildPlan['environment'][number]['since']>,
+  programs: readonly Pick<FoundProgram, 'program' | 'version'>[],
+): boolean {
+  const version = programs.find(({ program }) => program === since.program)?.version;
+  return version !== undefined && gte(version, since.version);
 }
 
 /** The app's variables win over the platform's; where programs and private directories are is not theirs to say. */
