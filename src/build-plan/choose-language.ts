@@ -34,9 +34,8 @@ interface Found {
 }
 
 /**
- * With `auto` those that the source is of, the one to be taken first before others that are as sure of it, a recipe of an image, and all others where it may be a list
- * of tools. Throws
- * Failure `no_platform` when there is no such platform; with `auto`, when the source is of none.
+ * With `auto` all that are tried, in this order: the surest, others as sure, a Dockerfile, and, where the surest is known by a package.json,
+ * which may be for tools only, all others. Throws Failure `no_platform` when there is no such platform; with `auto`, when the source is of none.
  */
 export async function chooseLanguages(toChoose: ToChoose): Promise<readonly [Language, ...Language[]]> {
   const { app, platform, languages, files, disabled = [] } = toChoose;

@@ -25,7 +25,7 @@ export function developerManagers({ content }: PackageJson): readonly DeveloperE
 /** npm runs nothing, no script either, for a package that is only for others. */
 export function isNpmRefused(packageJson: PackageJson): boolean {
   const managers = developerManagers(packageJson);
-  // Of a list the last one says what that means.
+  // In a list the onFail of the last entry counts.
   const onFail = managers.at(-1)?.onFail ?? 'ignore';
   return ['error', 'download'].includes(onFail) && managers.every(({ name }) => name !== 'npm');
 }

@@ -78,7 +78,7 @@ export async function startOf(
   return (await watchedStart(files, scripts)) ?? NOTHING;
 }
 
-/** Null where there is no page whose styles or scripts are built, or what could be a program, or the recipe of one, beside it. */
+/** Null unless there is a page, a build script and nothing that may be a program or a Dockerfile. */
 export async function builtPages(
   files: SourceFiles,
   packageJson: PackageJson,
