@@ -50,6 +50,7 @@ it.each<[Record<string, unknown>, string]>([
 it.each<[Record<string, string>, boolean]>([
   [{ 'deno.json': '{ "nodeModulesDir": "manual" }', 'deno.lock': '{}' }, true],
   [{ 'deno.json': '{ "nodeModulesDir": "auto" }', 'deno.lock': '{}' }, true],
+  [{ 'deno.json': '{\n\t"nodeModulesDir": "auto", // for npm\n\t/* none */\n}', 'deno.lock': '{}' }, true],
   [{ 'deno.json': '{}', 'deno.lock': '{}', 'package.json': '{}' }, true],
   [{ 'deno.json': '{ "nodeModulesDir": "none" }', 'deno.lock': '{}', 'package.json': '{}' }, false],
   [{ 'deno.json': '{}', 'deno.lock': '{}' }, false],

@@ -130,16 +130,8 @@ async function startOf(
 /** They may have comments and commas behind the last values. */
 async function settingsOf(files: SourceFiles): Promise<Readonly<Record<string, unknown>>> {
   const file = await files.find(...SETTINGS);
-  const text = file === null ? null : await files.beginning(file);
-  if (text === null) return {};
-  const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('//'));
-  const plain = lines.join('\n').replace(/,(\s*[}\]])/g, '$1');
-  try {
-    const content: unknown = JSON.parse(plain);
-    return isRecord(content) ? content : {};
-  } catch {
-    return {};
-  }
+  const content = file === null ? null : await files.foreignJson(file);
+  return isRecord(content) ? content : {};
 }
 
 function tasksOf({ tasks }: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {

@@ -39,6 +39,12 @@ describe('instructions', () => {
       ['COPY', 2],
       ['CMD', 7],
     ]);
+    const shifted = readInstructions('FROM a\nRUN echo $((1 << n))\nCMD x\n');
+    expect(shifted.map(({ name, heredoc }) => [name, heredoc])).toEqual([
+      ['FROM', ''],
+      ['RUN', ''],
+      ['CMD', ''],
+    ]);
   });
 });
 

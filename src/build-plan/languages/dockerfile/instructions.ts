@@ -11,7 +11,8 @@ export interface Instruction {
   readonly heredoc: string;
 }
 
-const HEREDOC = /(?:^|\s)<<-?\s*(["']?)([A-Za-z_]\w*)\1/g;
+/** The word stands directly behind it: `1 << n` is none. */
+const HEREDOC = /(?:^|\s)<<-?(["']?)([A-Za-z_]\w*)\1/g;
 const DIRECTIVE = /^#\s*([a-z]+)\s*=\s*(\S+)\s*$/i;
 
 export function readInstructions(text: string): Instruction[] {
