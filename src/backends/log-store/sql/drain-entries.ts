@@ -60,7 +60,9 @@ async function oldestOfAll(scope: LogScope, seq: number, bounds: EntryBounds): P
   const { last_seq } = await scope.db.selectFrom('log_counter').select('last_seq').executeTakeFirstOrThrow();
   let oldest: readonly LogEntry[] = [];
   let before = last_seq + 1;
-  for (const { app } of await nextBlocks(scope, { app: '', seq })) {
+  for (const { app, first_seq } of await nextBlocks(scope, { app: '', seq })) {
+    // What is left begins later still.
+    if (first_seq >= before) break;
     for (let after = seq; ;) {
       const row = await blockBetween(scope, { app, after, before });
       if (row === undefined) break;
