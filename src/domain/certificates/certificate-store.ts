@@ -4,8 +4,8 @@ import type { CertificateRecord, CertificateSummary, KeylessCertificate } from '
 /** What must be remembered about certificates. Readers answer null for what is missing. */
 export interface CertificateReader {
   certificate(id: string): Promise<CertificateRecord | null>;
-  /** Sorted by their names. Opens every key, which takes long where there are thousands. */
-  certificates(): Promise<CertificateRecord[]>;
+  /** Sorted by their names; with `ids` only these. Opens their keys, which takes long for thousands. */
+  certificates(ids?: readonly string[]): Promise<CertificateRecord[]>;
   /** Sorted by their names. */
   certificateSummaries(): Promise<CertificateSummary[]>;
   /** Sorted by their names; with `ids` only these. */

@@ -22,11 +22,8 @@ function world(...records: readonly CertificateRecord[]) {
   };
   const store = {
     apps: async () => [app('shop')],
-    certificates: async () => [...kept.values()].map(open),
-    certificate: async (id: string) => {
-      const found = kept.get(id);
-      return found === undefined ? null : open(found);
-    },
+    certificates: async (ids: readonly string[] = [...kept.keys()]) =>
+      [...kept.values()].filter(({ id }) => ids.includes(id)).map(open),
     certificatesWithoutKeys: async () => [...kept.values()].map(({ key: _key, pendingKey: _pending, ...rest }) => rest),
   };
   const logger = { ...SILENT, error: (fields: object) => void reported.push(fields) };
@@ -52,6 +49,15 @@ it('opens a key once, and again only when the certificate is another one', async
   expect(opened).toEqual(['a', 'b', 'a']);
   kept.delete('b');
   expect((await presentable.read()).map(({ id }) => id)).toEqual(['a']);
+});
+
+it('opens no key of an upload that its app has no name for', async () => {
+  const { opened, common } = world(issued('a'), issued('b', { app: 'shop', source: 'upload' }));
+  const presentable = new PresentableCertificates(common);
+  const first = await presentable.read();
+  expect(first.map(({ id }) => id)).toEqual(['a']);
+  expect(await presentable.read()).toBe(first);
+  expect(opened).toEqual(['a']);
 });
 
 it('presents what came first where all are more than an edge takes at once, and says so once', async () => {

@@ -6,7 +6,7 @@ import { type CertificateRecord, isGood, type KeylessCertificate } from './certi
 import { shownNames } from './wanted.ts';
 
 interface PresentableDeps {
-  readonly store: Pick<Store, 'apps' | 'certificate' | 'certificates' | 'certificatesWithoutKeys'>;
+  readonly store: Pick<Store, 'apps' | 'certificates' | 'certificatesWithoutKeys'>;
   readonly domain: string;
   readonly now: () => Date;
   readonly logger: Logger;
@@ -30,8 +30,6 @@ interface Presentable {
 }
 
 const ROOM: Room = { tenants: 32 * 1024 * 1024, all: 60 * 1024 * 1024 };
-/** Where more keys are missing all are read at once. */
-const FEW = 20;
 
 export class PresentableCertificates {
   readonly #deps: PresentableDeps;
@@ -50,11 +48,14 @@ export class PresentableCertificates {
     const { store, domain, now, room = ROOM } = this.#deps;
     const [records, apps] = await Promise.all([store.certificatesWithoutKeys(), store.apps()]);
     const good = records.filter((record) => record.state !== 'unused' && isGood(record, now())).sort(byPrecedence);
-    const opened = await this.#opened(good);
-    const all = good.flatMap((record) => {
-      const pair = opened.get(record.id);
+    const shown = good.flatMap((record) => {
       const names = shownNames(record, apps, domain);
-      return pair === undefined || names.length === 0 ? [] : [this.#presentable(record, names, pair)];
+      return names.length === 0 ? [] : [{ record, names }];
+    });
+    const opened = await this.#opened(shown.map(({ record }) => record));
+    const all = shown.flatMap(({ record, names }) => {
+      const pair = opened.get(record.id);
+      return pair === undefined ? [] : [this.#presentable(record, names, pair)];
     });
     this.#kept = new Map(all.map((one) => [one.record.id, one]));
     const left = beyondRoom(all, room);
@@ -71,17 +72,13 @@ export class PresentableCertificates {
   async #opened(
     records: readonly KeylessCertificate[],
   ): Promise<ReadonlyMap<string, Pick<CertificateRecord, 'chain' | 'key'>>> {
-    const { store } = this.#deps;
     const [known, missing] = [new Map<string, Certificate>(), [] as string[]];
     for (const { id, chain } of records) {
       const kept = this.#kept.get(id)?.certificate;
       if (kept?.chain === chain) known.set(id, kept);
       else missing.push(id);
     }
-    const read =
-      missing.length > FEW ? await store.certificates() : await Promise.all(missing.map((id) => store.certificate(id)));
-    const isMissing = new Set(missing);
-    const fresh = read.flatMap((one) => (one !== null && isMissing.has(one.id) ? [[one.id, one] as const] : []));
+    const fresh = (await this.#deps.store.certificates(missing)).map((one) => [one.id, one] as const);
     return new Map([...known, ...fresh]);
   }
 

@@ -82,7 +82,7 @@ it('hands a challenge over without reading the certificates anew', async () => {
   let reads = 0;
   const counted: Store = {
     ...store,
-    certificates: () => (reads++, store.certificates()),
+    certificates: (ids) => (reads++, store.certificates(ids)),
     certificatesWithoutKeys: () => (reads++, store.certificatesWithoutKeys()),
   };
   let set: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };

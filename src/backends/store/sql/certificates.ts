@@ -66,8 +66,9 @@ export function certificateReader({ db, sealer, kind }: Scope): CertificateReade
       const row = await db.selectFrom('certificates').selectAll().where('id', '=', id).executeTakeFirst();
       return row === undefined ? null : fromRow(row);
     },
-    async certificates() {
-      const rows = await db.selectFrom('certificates').selectAll().orderBy('names_json').orderBy('id').execute();
+    async certificates(ids) {
+      const all = db.selectFrom('certificates').selectAll().orderBy('names_json').orderBy('id');
+      const rows = await (ids === undefined ? all : all.where('id', 'in', listOf(kind, ids))).execute();
       return rows.map(fromRow);
     },
     async certificateSummaries() {

@@ -34,6 +34,8 @@ export const certificateCases: StoreCases = {
       await tx.putCertificate(whole);
     });
     expect(await store.certificates()).toEqual([whole, certificate('z')]);
+    expect(await store.certificates(['z', 'none'])).toEqual([certificate('z')]);
+    expect(await store.certificates([])).toEqual([]);
     const without = ({ key: _key, pendingKey: _pending, ...shown }: CertificateRecord) => shown;
     expect(await store.certificatesWithoutKeys()).toEqual([without(whole), without(certificate('z'))]);
     expect(await store.certificatesWithoutKeys(['z', 'none'])).toEqual([without(certificate('z'))]);
