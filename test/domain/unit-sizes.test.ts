@@ -140,6 +140,25 @@ it('are ended while room for what the others print is still being made', async (
   await looking;
 });
 
+it('are looked at to the end although no room for what they print can be had', async () => {
+  const [counting, begun, order] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), [] as string[]];
+  const provisioner = { holdOutput: () => Promise.reject(new Error('the disk has errors')) };
+  const survey = {
+    async *units() {
+      begun.resolve();
+      await counting.promise;
+      yield* [];
+      order.push('counted');
+    },
+  };
+  const sizes = await watch({ free: 100, shop: 1, blog: 1 }, [], [], { provisioner, survey });
+  const looking = sizes.look().then(() => order.push('over'));
+  await begun.promise;
+  counting.resolve();
+  await looking;
+  expect(order).toEqual(['counted', 'counted', 'over']);
+});
+
 it('are not said to have held too much when they had ended by themselves, or when they could not be ended', async () => {
   const { supervisor, units } = world.parts;
   const crash = async (): Promise<void> => {

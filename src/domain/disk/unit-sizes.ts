@@ -3,7 +3,7 @@
  * when the reserve of the platform is touched, the one that holds most. Its app's log, `tancho app info` and the events say why.
  */
 import { atMost } from '../../lib/deadline.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { DiskSpace, MachineProbe } from '../diagnosis/probe.ts';
@@ -94,7 +94,10 @@ export class UnitSizes {
       const shortage = shortageOf(space, settings);
       this.#isDiskLow = shortage !== null;
       // Of many units that takes seconds, and whoever writes is to be ended meanwhile.
-      await Promise.all([this.#heldOutput.look(space, this.#isDiskLow), this.#makeRoom(space, shortage)]);
+      const holding = bestEffort(logger, 'holding room for the output of units', () =>
+        this.#heldOutput.look(space, this.#isDiskLow),
+      );
+      await Promise.all([holding, this.#makeRoom(space, shortage)]);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
     }
