@@ -58,8 +58,8 @@ export class VolumeWatch {
   readonly #schedule = new CountSchedule(PACE);
   /** `<app>/<name>` -> a sentence about it. */
   readonly #full = new Map<string, string>();
-  /** Those that take long to be counted, and their counts, each with the rest after it. */
-  readonly #long = new Set<string>();
+  /** Those that take long to be counted -> bytes by the last count, Infinity before there is one; and their counts, each with the rest after it. */
+  readonly #long = new Map<string, number>();
   readonly #beside = new Map<string, Promise<void>>();
   readonly #besideTurns = new Turns(LONG_AT_ONCE);
   readonly #closed = new AbortController();
@@ -130,8 +130,11 @@ export class VolumeWatch {
         volumeHost.hold(volume, volume.maxBytes),
       );
       if (volume.maxBytes === 0) return await this.#judge(volume, 0);
-      const bytes = this.#long.has(keyOf(volume)) ? null : await volumeHost.size(volume, { signal });
+      const last = this.#long.get(keyOf(volume));
+      const bytes = last === undefined ? await volumeHost.size(volume, { signal }) : null;
       if (bytes !== null) return await this.#judge(volume, bytes);
+      // It may have been given more; an old count ends nobody.
+      if (last !== undefined && last < volume.maxBytes) await this.#judge(volume, last);
       this.#countBeside(volume);
     } catch (error) {
       logger.warn({ err: error, volume: keyOf(volume) }, 'a volume could not be looked at');
@@ -143,7 +146,7 @@ export class VolumeWatch {
   #countBeside(volume: Volume): void {
     const { logger } = this.#deps;
     const key = keyOf(volume);
-    this.#long.add(key);
+    if (!this.#long.has(key)) this.#long.set(key, Infinity);
     if (this.#beside.has(key)) return;
     const counting = this.#besideTurns
       .run(() => this.#lookLong(volume), this.#closed.signal)
@@ -164,6 +167,7 @@ export class VolumeWatch {
     // It may have another limit by now.
     const known = await store.volume(volume.app, volume.name);
     if (bytes === null || known?.state !== 'ready') return tookMs;
+    this.#long.set(keyOf(volume), bytes);
     await this.#judge(known, bytes);
     if (tookMs < SOON_MS) this.#long.delete(keyOf(volume));
     return tookMs;
