@@ -75,6 +75,7 @@ export function createRetention(deps: RetentionDeps): Retention {
     remove: (tx: StoreWriter, ids: readonly string[]) => Promise<void>,
   ): Promise<void> {
     for (const app of await store.appsOfManyDeploys(keep)) {
+      if (signal.aborted) return;
       await inBatches(LOGS_AT_ONCE, signal, async () => {
         const ids = await store.oldDeploys(app, { which, keep, limit: LOGS_AT_ONCE });
         if (ids.length > 0) await store.transact((tx) => remove(tx, ids));
