@@ -160,6 +160,7 @@ export class CertificateUpkeep {
     const ask = async (signal: AbortSignal): Promise<RenewalWindow | null> =>
       (await authority?.renewalWindow(record.chain, signal)) ?? null;
     const window = await withDeadline(WINDOW_MS, this.#stop.signal, ask).catch((error: unknown) => {
+      if (this.#stop.signal.aborted) return null;
       logger.warn({ err: error, names: record.names }, 'the authority does not say when to renew');
       if (error instanceof IssueFailure && error.code === 'authority_away') away.add(record.authority);
       return null;
