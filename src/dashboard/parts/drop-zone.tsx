@@ -109,8 +109,12 @@ export async function deployUpload(app: string, upload: DroppedFiles, say: (stat
   );
   for (;;) {
     const wasOver = isOver;
-    // While it is being sent it is only asked again.
-    const own = uploaded(await newest().catch(() => []), before, viewer().email);
+    const newer = await newest().catch((thrown: unknown) => {
+      // While it is being sent it is only asked again.
+      if (wasOver) throw failed ?? thrown;
+      return [];
+    });
+    const own = uploaded(newer, before, viewer().email);
     if (own !== undefined) return show(app, own.ID);
     // Refused before it became a deploy.
     if (wasOver && failed !== undefined) throw failed;
