@@ -24,7 +24,8 @@ async function logout(cli: Cli, isEverywhere: boolean): Promise<void> {
     const { users } = createClient({ baseUrl: url }, login.token);
     await (isEverywhere ? users.logoutEverywhere() : users.logout());
   } catch (error) {
-    // A session that has ended already, or a platform that is gone: the login is forgotten here all the same. It is needed to end others.
+    // A session that has ended already, or a platform that is gone: the login is forgotten here all the same. With --everywhere it stays
+    // where the platform is gone: only with it can the other sessions still be ended.
     if (!(error instanceof ClientError) || (error.status !== 401 && (error.status !== 0 || isEverywhere))) throw error;
     if (error.status === 0) cli.warn(`${error.message} The session there goes on until it expires.`);
   }

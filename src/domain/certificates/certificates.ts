@@ -121,9 +121,11 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     };
   }
 
+  const isExpiredUpload = (record: CertificateSummary): boolean => record.source === 'upload' && !isGood(record, now());
+
   /** An uploaded one that has expired counts where there is no other: its names get one from an authority. */
   function foremost(records: readonly CertificateSummary[], apps: readonly App[], wanted: string) {
-    const kept = records.filter((record) => !isLeft(record));
+    const kept = records.filter((record) => !isExpiredUpload(record));
     const [current, all] = [among(kept, apps, wanted), among(records, apps, wanted)];
     return current.named ?? current.covering ?? all.named ?? all.covering ?? all.claiming;
   }
@@ -152,8 +154,6 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
     return { record, app: record.app === '' ? null : await store.app(record.app) };
   }
 
-  const isLeft = (record: CertificateSummary): boolean => record.source === 'upload' && !isGood(record, now());
-
   const subjectOf = (app: App | null): { app?: App } => (app === null ? {} : { app });
 
   return {
@@ -178,7 +178,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
       demand(caller, 'cert.info', subjectOf(app));
       const certificate = found.record === null ? null : viewOf(found.record);
       const upload = found.record?.source === 'upload' ? found.record : null;
-      const isIssuable = upload === null || (isLeft(upload) && owner !== undefined);
+      const isIssuable = upload === null || (isExpiredUpload(upload) && owner !== undefined);
       const names = upload === null && found.record !== null ? found.record.names : [name];
       const looked = isIssuable ? await lookAt(names) : null;
       const facts = { name, address: publicAddress(), app: app?.name ?? '' };
@@ -300,7 +300,7 @@ export function createCertificates(deps: CertificatesDeps): Certificates {
 
   /** Of an uploaded one, which nobody but people renews. */
   function problemOf(record: CertificateSummary): Pick<CertificateReport, 'problem' | 'nextStep'> {
-    if (!isLeft(record)) return { problem: '', nextStep: '' };
+    if (!isExpiredUpload(record)) return { problem: '', nextStep: '' };
     return {
       problem: `The uploaded certificate expired on ${record.notAfter.slice(0, 10)}.`,
       nextStep: 'Upload the next one: tancho cert add --chain <file> --key <file>',

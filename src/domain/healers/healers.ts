@@ -54,7 +54,7 @@ interface HealersDeps {
 export function createHealers(deps: HealersDeps): Healers {
   const { healers, external, externalHealers, store, act, leases, logger, now } = deps;
 
-  /** What users have healed takes the leases of their apps, and may take long: the platform's own rounds do not wait for it. */
+  /** A user's run takes the leases of the user's apps and may take long; the platform's own rounds do not wait for it. */
   function alone<T>(caller: Caller, name: string, work: () => Promise<T>): Promise<T> {
     const by = callerName(caller);
     const lease = may(caller, 'healer.heal') ? HEALERS_LEASE : `healers:${by}`;

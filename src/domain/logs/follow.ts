@@ -8,9 +8,9 @@ import { beginning, isSearch, readAfter } from './read.ts';
 import type { Tails } from './tail.ts';
 import { wantedBy } from './wanted.ts';
 
-/** What a follower begins with may be much: few at a time have it in memory. A search may take seconds, and holds up searches only. */
+/** What a follower begins with may be much: few at a time have it in memory. Searches may take seconds, so they have turns of their own. */
 const LINES = { reads: new Turns(1), searches: new Turns(4) };
-/** In each line a caller stands once: with one of many, nobody keeps others waiting. */
+/** One beginning of each caller at a time, so that those who begin many leave turns to others. */
 const own = new KeyedQueue();
 
 function begun<T>(filter: LogFilter, work: () => Promise<T>): Promise<T> {

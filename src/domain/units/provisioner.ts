@@ -306,10 +306,10 @@ export interface Provisioner {
   /** Resolves when list() has all there is, however long that takes. Absent: it always has. */
   listed?(): Promise<void>;
 
-  /** Those of the units that have come back since this was last asked about them; their exits are reported to no listener. */
+  /** Those of the units that have come back and were not acknowledged; their exits are reported to no listener. Without comebackNoted() each is answered once. */
   comebacks(ids: ReadonlySet<string>): Promise<Comeback[]>;
 
-  /** That of the unit is stored. Absent: comebacks() has answered it for good. Of an engine that has this, it answers it until then, also to the next control. */
+  /** Acknowledges the comeback of a unit, once it is stored. Until then comebacks() answers it again, also to the next control. */
   comebackNoted?(id: string): Promise<void>;
 
   /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */
