@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NOT_ROOT, skipFor } from '../../test/support/skips.ts';
+import { smallDisk } from '../../test/support/small-disk.ts';
 import { admit, handOver } from './ownership.ts';
 
 const UID = 71_234;
@@ -104,3 +105,24 @@ describe.each([
     expect(lstatSync(code)).toMatchObject({ uid: 0, gid: UID, mode: 0o40750 });
   });
 });
+
+for (const [name, count] of [
+  ['few', 3],
+  ['many', 600],
+] as const) {
+  it(`hands over ${name} files of a file system that does not say of what kind entries are`, async ({ skip }) => {
+    const disk = await smallDisk(16 * 1024 ** 2, 1_000, { features: ['^filetype'] });
+    if (typeof disk === 'string') return skip(disk);
+    try {
+      const code = join(disk.directory, 'code');
+      mkdirSync(join(code, 'inner'), { recursive: true });
+      for (let number = 0; number < count; number += 1) writeFileSync(join(code, 'inner', `${number}`), '');
+      const odd = Buffer.concat([Buffer.from(`${code}/`), Buffer.from([0xe9, 0xff])]);
+      mkdirSync(odd);
+      await handOver(code, UID);
+      for (const path of [odd, join(code, 'inner'), join(code, 'inner', '0')]) expect(lstatSync(path).uid).toBe(UID);
+    } finally {
+      await disk.dispose();
+    }
+  });
+}

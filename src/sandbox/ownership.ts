@@ -1,7 +1,7 @@
 /** Hands a directory tree to a tenant, or lets it in. */
 import { isUtf8 } from 'node:buffer';
 import { execFile } from 'node:child_process';
-import { chmodSync, lchownSync, lstatSync, opendirSync } from 'node:fs';
+import { chmodSync, type Dirent, lchownSync, lstatSync, opendirSync } from 'node:fs';
 import { chmod, chown, lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,10 +10,11 @@ const run = promisify(execFile);
 const BATCH = 500;
 /** Changed by this process itself, which takes some milliseconds. */
 const FEW = 500;
-/** Read of a directory at a time: whoever made it may have put hundreds of thousands into one. */
-const AT_ONCE = 128;
-/** Names one character per byte: who made them may have used another encoding. */
-const BYTES = 'latin1';
+/**
+ * Some entries at a time: whoever made the directory may have put hundreds of thousands into it. Names as bytes, which may be of any encoding;
+ * like the path, as Node joins the two where the file system does not say of what kind an entry is. Its types do not know this encoding.
+ */
+const READ = { encoding: 'buffer' as unknown as BufferEncoding, bufferSize: 128 };
 
 /**
  * Everything below `path` becomes the uid's, readable by its owner only. The top changes last, so its owner says whether
@@ -44,10 +45,10 @@ function fewBelow(path: string): Buffer[] | null {
   const found: Buffer[] = [];
   const open: Buffer[] = [Buffer.from(path)];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const directory = opendirSync(next, { encoding: BYTES, bufferSize: AT_ONCE });
+    const directory = opendirSync(next, READ);
     try {
       for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
-        const child = below(next, Buffer.from(entry.name, BYTES));
+        const child = below(next, nameOf(entry));
         found.push(child);
         if (found.length > FEW) return null;
         if (entry.isDirectory()) open.push(child);
@@ -85,10 +86,13 @@ async function inside(directory: string): Promise<{ entries: string[]; odd: Buff
 
 async function namesIn(path: Buffer): Promise<Buffer[]> {
   const names: Buffer[] = [];
-  for await (const { name } of await opendir(path, { encoding: BYTES, bufferSize: AT_ONCE })) {
-    names.push(Buffer.from(name, BYTES));
-  }
+  for await (const entry of await opendir(path, READ)) names.push(nameOf(entry));
   return names;
+}
+
+/** Of an entry that was read with READ. */
+function nameOf(entry: Dirent): Buffer {
+  return entry.name as unknown as Buffer;
 }
 
 /** By path names, which is safe as long as the top of the tree lets nobody in. */

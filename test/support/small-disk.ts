@@ -15,6 +15,8 @@ export interface SmallDiskOptions {
    * disk of a machine nobody waits for that.
    */
   readonly isAllocated?: boolean;
+  /** What it is to have, or with a `^` not to have, of what mkfs.ext4 knows. */
+  readonly features?: readonly string[];
 }
 
 const BLOCK = Buffer.alloc(4 * 1024 ** 2);
@@ -23,7 +25,7 @@ const BLOCK = Buffer.alloc(4 * 1024 ** 2);
 export async function smallDisk(
   bytes: number,
   files: number,
-  { isAllocated = false }: SmallDiskOptions = {},
+  { isAllocated = false, features = [] }: SmallDiskOptions = {},
 ): Promise<SmallDisk | string> {
   if (process.getuid?.() !== 0) return 'a disk of its own takes root';
   const place = await mkdtemp(path.join(tmpdir(), 'tancho-disk-'));
@@ -42,7 +44,8 @@ export async function smallDisk(
     else await truncate(image, bytes);
     // What it discards would be no part of the image any more, and what it leaves for later is written while it is measured.
     const whole = isAllocated ? ['-E', 'nodiscard,lazy_itable_init=0,lazy_journal_init=0'] : [];
-    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', `${files}`, ...whole, image], { stdio: 'pipe' });
+    const asked = features.length === 0 ? [] : ['-O', features.join()];
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', `${files}`, ...asked, ...whole, image], { stdio: 'pipe' });
     execFileSync('mount', ['-o', 'loop', image, directory], { stdio: 'pipe' });
   } catch (error) {
     await rm(place, { recursive: true, force: true });
