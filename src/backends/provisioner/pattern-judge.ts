@@ -1,6 +1,6 @@
 /**
- * Judges the patterns of health checks in a thread: each look at a unit may take one a tenth of a second, and everybody's requests and deploys
- * wait for what this thread does. There while it is asked, and a while longer.
+ * Judges the patterns of health checks in a thread of their own: one may take a tenth of a second at each look, and in the main thread
+ * everybody's requests and deploys would wait for it. The thread begins with the first question and ends a minute after the last.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -66,7 +66,13 @@ async function judged(question: PatternQuestion, app: string, signal: AbortSigna
 
 async function asked(question: PatternQuestion): Promise<PatternAnswer> {
   if (idle !== null) clearTimeout(idle);
-  const thread = (worker ??= begun());
+  let thread: Worker;
+  try {
+    thread = worker ??= begun();
+  } catch {
+    // The machine has as many threads as it may.
+    return LATE;
+  }
   const answer = await new Promise<PatternAnswer>((resolve) => {
     const done = (given: PatternAnswer): void => {
       clearTimeout(late);
