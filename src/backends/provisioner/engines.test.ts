@@ -136,6 +136,21 @@ it('says which run units on the machine of a control', () => {
   expect(createEngines(both).here).toEqual([near]);
 });
 
+it('a command whose last output cannot be taken has not succeeded, whatever its engine says', async () => {
+  const problem = new Error('It cannot be stored.');
+  const exec: Provisioner['exec'] = ({ output }) => {
+    output(Buffer.from('the last line'));
+    return Promise.resolve({ code: 0, signal: null });
+  };
+  const engine = Object.assign(createMemoryProvisioner(new MemoryMachine()), { exec });
+  const engines = createEngines(new Map([['far', engine]]));
+  const output = (): never => {
+    throw problem;
+  };
+  const request = { unit: spec('aaaaaaaaaaaa'), command: 'true', output, signal: NEVER, timeoutMs: 600_000 };
+  await expect(engines.exec(request)).rejects.toBe(problem);
+});
+
 it('ends a command or a shell whose output cannot be taken, and nothing else', async () => {
   const level = await openLevel('plain', 'shared');
   if (typeof level === 'string') throw new Error(level);

@@ -193,8 +193,9 @@ class EngineSet implements Engines {
     const { guarded, broken } = guardedOutput(request);
     try {
       return await this.#engineOf(request.unit.placement).exec(guarded);
-    } catch (error) {
-      throw broken.aborted ? broken.reason : error;
+    } finally {
+      // Whatever the engine makes of it: a command may have ended well before that.
+      broken.throwIfAborted();
     }
   }
 
