@@ -157,7 +157,12 @@ export function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
-/** Passes over a process that has ended. */
+/** Ends the process group of this number; one that is gone, or runs as somebody else (sudo), is passed over. */
+export function killGroup(pid: number): void {
+  unlessHidden(() => sendSignal(-pid, 'SIGKILL'));
+}
+
+/** Passes over a process that has ended. A negative number is that of a process group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

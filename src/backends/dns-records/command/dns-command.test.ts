@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -52,6 +53,21 @@ it('is ended when it takes too long', async () => {
   await expect(
     createDnsCommand({ argv: [process.execPath, hanging], timeoutMs: 300 }).set('a', 'b', signal),
   ).rejects.toThrow('it did not end in time');
+});
+
+it('is not started where nobody wants it any more', async () => {
+  let started = 0;
+  const count = (): void => {
+    started += 1;
+  };
+  subscribe('child_process', count);
+  try {
+    const set = createDnsCommand({ argv: [process.execPath, '-v'] }).set('a', 'b', AbortSignal.abort());
+    await expect(set).rejects.toThrow();
+    expect(started).toBe(0);
+  } finally {
+    unsubscribe('child_process', count);
+  }
 });
 
 it('is ended with what it has started', async () => {

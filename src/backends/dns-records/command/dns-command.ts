@@ -6,9 +6,11 @@ import { spawn } from 'node:child_process';
 import type { DnsRecords } from '../../../domain/certificates/dns-records.ts';
 import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
+import { killGroup } from '../../../lib/processes.ts';
 
 const COMMAND_MS = 5 * 60_000;
 const MAX_OUTPUT = 2_000;
+const LATE = 'it did not end in time';
 
 interface DnsCommandOptions {
   readonly argv: readonly string[];
@@ -27,6 +29,7 @@ export function createDnsCommand({ argv, timeoutMs = COMMAND_MS }: DnsCommandOpt
 }
 
 function ended(program: string, argv: readonly string[], signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(new Error(LATE));
   return new Promise((resolve, reject) => {
     // A process group of its own, so that ending it also ends what it has started itself.
     const child = demandSpawned(spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'], detached: true }));
@@ -41,14 +44,13 @@ function ended(program: string, argv: readonly string[], signal: AbortSignal): P
       reject(new Error(how, printed === '' ? {} : { cause: new Error(`it printed: ${printed}`) }));
     };
     const giveUp = (): void => {
-      killGroup(child.pid);
+      if (child.pid !== undefined) killGroup(child.pid);
       // What goes on all the same keeps nothing here.
       child.stdout.destroy();
       child.stderr.destroy();
       child.unref();
-      fail('it did not end in time');
+      fail(LATE);
     };
-    if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     child.once('error', (error) => {
       signal.removeEventListener('abort', giveUp);
@@ -60,15 +62,4 @@ function ended(program: string, argv: readonly string[], signal: AbortSignal): P
       else fail(code === null ? `it was ended by ${String(killedBy)}` : `it ended with ${code}`);
     });
   });
-}
-
-/** It may be gone, or run as somebody else (sudo): what cannot be ended goes on. */
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
 }

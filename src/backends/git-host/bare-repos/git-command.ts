@@ -6,6 +6,7 @@ import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { PlatformError } from '../../../domain/errors.ts';
 import { demandSpawned } from '../../../lib/demand-spawned.ts';
 import { findProgram } from '../../../lib/find-program.ts';
+import { killGroup, sendSignal } from '../../../lib/processes.ts';
 
 export interface Git {
   /** Path or name of the program. */
@@ -83,25 +84,12 @@ function bounded({ program, maxMemoryBytes }: Git): string[] {
   return [prlimit, `--data=${maxMemoryBytes}`, '--'];
 }
 
-/** What is left of the group of a process that has ended. */
-export function killGroup({ pid }: ChildProcess): void {
-  if (pid !== undefined) signalGroup(pid, 'SIGKILL');
-}
-
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
 /** Ends a process and everything it started: asks first, so that git removes its lock files, then insists. */
 export function endGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  signalGroup(pid, 'SIGTERM');
-  const insist = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_AFTER_MS);
+  sendSignal(-pid, 'SIGTERM');
+  const insist = setTimeout(() => killGroup(pid), KILL_AFTER_MS);
   child.once('exit', () => clearTimeout(insist));
 }
 

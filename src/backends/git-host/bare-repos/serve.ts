@@ -1,7 +1,8 @@
 /** Starts git's own services (receive-pack, upload-pack) on a repository. */
 import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { endGroup, exitOf, type Git, killGroup, notStarted, spawnGit } from './git-command.ts';
+import { killGroup } from '../../../lib/processes.ts';
+import { endGroup, exitOf, type Git, notStarted, spawnGit } from './git-command.ts';
 
 export interface ServeRequest {
   readonly service: 'git-receive-pack' | 'git-upload-pack';
@@ -53,7 +54,7 @@ export async function serve(git: Git, repository: string, request: ServeRequest)
   // Nobody is left to talk to, and an open end would keep `exited` waiting.
   child.once('exit', (_, signal) => {
     // Whoever killed git alone has left what it had started.
-    if (signal !== null) killGroup(child);
+    if (signal !== null && child.pid !== undefined) killGroup(child.pid);
     hook?.requests.destroy();
     hook?.lines.destroy();
   });
