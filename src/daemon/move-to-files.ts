@@ -1,5 +1,5 @@
 /** The way back: from a PostgreSQL to the SQLite files of a home, with all that has changed since, and repositories that are this home's own again. */
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { createBareRepos } from '../backends/git-host/bare-repos/bare-repos.ts';
@@ -8,6 +8,7 @@ import { writeStatePlace } from '../config/state-place.ts';
 import { movedTo, STATE_MOVE } from '../domain/controls/moved-state.ts';
 import { PRE_RECEIVE } from '../git-push/hook.ts';
 import { keepSharedHostKey } from '../git-push/host-key.ts';
+import { isThere } from '../lib/is-there.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openSealer, type Sealer } from '../lib/seal.ts';
 import { syncPath } from '../lib/sync-path.ts';
@@ -104,11 +105,7 @@ async function bringRepositories(
 /** What lay there is kept until the next time: it is what the state was when it was moved away. */
 async function putInPlace(home: string, fresh: string): Promise<void> {
   const replaced = path.join(home, 'backups', 'replaced');
-  const isThere = await access(path.join(home, FILES[0])).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) {
+  if (await isThere(path.join(home, FILES[0]))) {
     await rm(replaced, { recursive: true, force: true });
     await mkdir(replaced, { recursive: true, mode: 0o700 });
     for (const name of FILES.flatMap((file) => [`${file}-wal`, `${file}-shm`, file])) {

@@ -3,8 +3,9 @@
  * and makes a copy that later builds in the same place do not touch.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isThere } from './is-there.ts';
 
 interface ProgramFiles {
   /** By path relative to the root. */
@@ -72,11 +73,4 @@ async function writeReadable(path: string, bytes: Buffer): Promise<void> {
 function foldersOf(name: string): string[] {
   const parent = dirname(name);
   return parent === '.' ? [] : [...foldersOf(parent), parent];
-}
-
-function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

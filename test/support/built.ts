@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { isThere } from '../../src/lib/is-there.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(fileURLToPath(new URL('../..', import.meta.url)));
@@ -37,7 +38,7 @@ async function build(): Promise<string> {
   const given = process.env['TANCHO_TEST_DIST'];
   if (given !== undefined) return given;
   const target = join(tmpdir(), PREFIX + (await contentKey()));
-  if (!(await exists(join(target, 'dist')))) await compileInto(target);
+  if (!(await isThere(join(target, 'dist')))) await compileInto(target);
   await removeOld(target);
   return join(target, 'dist');
 }
@@ -53,7 +54,7 @@ async function compileInto(target: string): Promise<void> {
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    if (!(await exists(join(target, 'dist')))) throw error;
+    if (!(await isThere(join(target, 'dist')))) throw error;
   }
 }
 
@@ -85,11 +86,4 @@ async function removeOld(kept: string): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (Date.now() - mtimeMs > KEEP_MS) await rm(path, { recursive: true, force: true });
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,7 +1,7 @@
 /** Finding and reading the user's own public key. */
-import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { isThere } from '../../lib/is-there.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { readFileOrInput } from '../input.ts';
@@ -13,11 +13,7 @@ export async function findPublicKey(cli: Cli): Promise<string> {
   const folder = join(cli.context.env['HOME'] ?? homedir(), '.ssh');
   for (const name of USUAL) {
     const path = join(folder, name);
-    const there = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (there) return path;
+    if (await isThere(path)) return path;
   }
   throw new CliError(`There is no public key in ${folder}.`, 'Make one with: ssh-keygen -t ed25519');
 }

@@ -3,11 +3,12 @@
  * while the platform goes on.
  */
 import { createWriteStream } from 'node:fs';
-import { access, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { snapshotDatabase } from '../backup-sets.ts';
+import { isThere } from '../is-there.ts';
 import { syncPath } from '../sync-path.ts';
 import { linkRepositories } from './link-repositories.ts';
 import { startTar } from './start-tar.ts';
@@ -93,13 +94,7 @@ async function fill(
 
 async function existing(home: string, paths: readonly string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const path of paths) {
-    const isThere = await access(join(home, path)).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) found.push(path);
-  }
+  for (const path of paths) if (await isThere(join(home, path))) found.push(path);
   return found;
 }
 

@@ -1,7 +1,8 @@
 /** Room that is held to be let go: on a full disk SQLite needs some even to remove what is in the way. */
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { open, rename, rm, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { isThere } from '../../../lib/is-there.ts';
 
 const BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
@@ -17,7 +18,7 @@ export class RoomReserve {
 
   /** Makes sure of it, while there is room. */
   async keep(): Promise<void> {
-    if (await this.#isThere()) return;
+    if (await isThere(this.#file)) return;
     const { bavail, bsize } = await statfs(path.dirname(this.#file));
     if (bavail * bsize < FREE_BYTES) return;
     const draft = `${this.#file}.new`;
@@ -34,15 +35,8 @@ export class RoomReserve {
 
   /** False: there was none. */
   async letGo(): Promise<boolean> {
-    if (!(await this.#isThere())) return false;
+    if (!(await isThere(this.#file))) return false;
     await rm(this.#file, { force: true });
     return true;
-  }
-
-  async #isThere(): Promise<boolean> {
-    return stat(this.#file).then(
-      () => true,
-      () => false,
-    );
   }
 }

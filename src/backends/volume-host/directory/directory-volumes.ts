@@ -1,5 +1,5 @@
 /** Volumes as directories of this machine, `<root>/<app>/<name>`: everything that stays is in one place, to be backed up as it is. */
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import {
   restrictionPath,
@@ -10,6 +10,7 @@ import {
 } from '../../../domain/volumes/volume-host.ts';
 import { diskUsage, filesIn } from '../../../lib/disk-usage.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import { isThere } from '../../../lib/is-there.ts';
 import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
@@ -56,11 +57,7 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
       if (isReadOnly) await writeFile(restriction(volume), '', { mode: 0o600 });
       else await rm(restriction(volume), { force: true });
     },
-    isRestricted: (volume) =>
-      stat(restriction(volume)).then(
-        () => true,
-        () => false,
-      ),
+    isRestricted: (volume) => isThere(restriction(volume)),
     async size(volume, limit) {
       const bytes = await diskUsage(place(volume), limit);
       const files = bytes === null ? null : await filesIn(place(volume), limit);
