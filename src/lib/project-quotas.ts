@@ -3,11 +3,12 @@
  * `prjquota`) and the programs for them are there. A directory with its limit is a project of its own.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, opendir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from './find-program.ts';
 import { randomHex } from './ids.ts';
+import { isEmpty } from './is-empty.ts';
 
 export interface HeldLimit {
   /** 0 for none. */
@@ -79,12 +80,6 @@ function createProjectQuotas({ chattr, setquota, mount }: QuotaTools): ProjectQu
       if (fresh.length > 0) await tool(chattr, ['-p', project, '+P', '--', ...fresh]);
     },
   };
-}
-
-/** Reads no more than the first names: there may be millions. */
-async function isEmpty(directory: string): Promise<boolean> {
-  for await (const _ of await opendir(directory)) return false;
-  return true;
 }
 
 /** Of all that are mounted above the path, the nearest; of several at one place, the newest. */

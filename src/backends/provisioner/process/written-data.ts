@@ -2,6 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isEmpty } from '../../../lib/is-empty.ts';
 
 const DATABASE = /\.(?:sqlite3?|db|rdb|mdb|realm)$/i;
 const UPLOADS = /^(?:uploads?|media|storage|attachments)$/i;
@@ -44,6 +45,5 @@ async function* entriesOf(directory: string): AsyncGenerator<Dirent> {
 }
 
 async function hasEntries(directory: string): Promise<boolean> {
-  for await (const _ of entriesOf(directory)) return true;
-  return false;
+  return !(await isEmpty(directory).catch(() => true));
 }
