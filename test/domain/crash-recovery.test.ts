@@ -1,12 +1,11 @@
 /** A crash before every step of the recovery from a crash: the recovery after it gets there. */
+import { randomInt } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { STRIDE } from '../support/crash-at-every-step.ts';
 import { type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
-import { SLOW } from '../support/slow.ts';
 
 const TOO_MANY_CALLS = 60;
-/** As in crash-at-every-step.ts. */
-const STRIDE = SLOW ? 1 : 3;
 
 /** Crashes a second deploy when it is about to call `method` for the `call`-th time. */
 async function crashDuringDeploy(world: DomainWorld, app: string, method: string, call: number): Promise<void> {
@@ -34,7 +33,7 @@ for (const [situation, crash] of Object.entries(SITUATIONS)) {
   it(situation, async () => {
     let world = await startDomain();
     try {
-      for (let call = 1; ; call += STRIDE) {
+      for (let call = 1 + randomInt(STRIDE); ; call += STRIDE) {
         expect(call).toBeLessThan(TOO_MANY_CALLS);
         if ((await world.machine.store.app('app')) === null) await world.createApp('app');
         await world.deploy('app');

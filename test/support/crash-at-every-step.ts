@@ -29,7 +29,7 @@ export interface CrashFacts {
 }
 
 /** How many calls later. Where there is little time every third step is tried, each run others. */
-const STRIDE = SLOW ? 1 : 3;
+export const STRIDE = SLOW ? 1 : 3;
 
 /** Before a step is much the same as after the one before it. */
 const MOMENTS = SLOW ? (['before', 'after'] as const) : (['after'] as const);
