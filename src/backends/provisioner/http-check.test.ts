@@ -42,6 +42,10 @@ it('a pattern that takes for ever is hopeless', async () => {
 
 it('a pattern that takes for ever holds up nothing else, and is not tried again at once', async () => {
   const slow = { pattern: '^(?:a+)+$', body: `${'a'.repeat(50)}!` };
+  const both = (): Promise<string> =>
+    Promise.all([judge(slow, limits), judge(slow, limits)]).then((verdicts) => verdicts.join());
+  await expect.poll(both, { timeout: 120_000 }).toBe('hopeless,unjudged');
+  // With the thread there, nothing else goes on meanwhile that could give these turns.
   let turns = 0;
   let next: NodeJS.Immediate;
   const turn = (): void => {
@@ -49,11 +53,9 @@ it('a pattern that takes for ever holds up nothing else, and is not tried again 
     next = setImmediate(turn);
   };
   next = setImmediate(turn);
-  const both = (): Promise<string> =>
-    Promise.all([judge(slow, limits), judge(slow, limits)]).then((verdicts) => verdicts.join());
-  await expect.poll(both, { timeout: 120_000 }).toBe('hopeless,unjudged');
+  await judge(slow, { ...limits, app: 'news' });
   clearImmediate(next);
-  expect(turns).toBeGreaterThan(0);
+  expect(turns).toBeGreaterThan(1);
 });
 
 it('patterns of one app that take long hold up those of others for one turn only', async () => {
