@@ -177,25 +177,39 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const { code, details } = toPlatformError(error);
   const retryAfter = details['retryAfterSeconds'];
   const status = STATUS[code] ?? 500;
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-cache',
-    ...(status === 401 ? { 'www-authenticate': 'Basic realm="tancho", charset="UTF-8"' } : {}),
-    ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-    // What the client still sends is not read, so the connection cannot be used again.
-    ...(request.complete ? {} : { connection: 'close' }),
+  answerRefusal(request, response, {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      ...(status === 401 ? { 'www-authenticate': 'Basic realm="tancho", charset="UTF-8"' } : {}),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+    },
+    text: `${refusalText(error, logger)}\n`,
   });
-  response.end(`${refusalText(error, logger)}\n`);
-  request.resume();
 }
 
 /** As its API says it; with this status it goes on without locks, too. */
 function refuseLfs(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(501, {
-    'content-type': 'application/vnd.git-lfs+json',
+  answerRefusal(request, response, {
+    status: 501,
+    headers: { 'content-type': 'application/vnd.git-lfs+json' },
+    text: JSON.stringify({ message: NO_LFS }),
+  });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+function answerRefusal(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+  response.writeHead(refusal.status, {
+    ...refusal.headers,
     'cache-control': 'no-cache',
+    // What the client still sends is not read, so the connection cannot be used again.
     ...(request.complete ? {} : { connection: 'close' }),
   });
-  response.end(JSON.stringify({ message: NO_LFS }));
+  response.end(refusal.text);
   request.resume();
 }
