@@ -265,7 +265,10 @@ export class LevelSandbox implements Sandbox {
     await this.#networks?.close();
   }
 
-  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. What cannot be is left to the next sweep. */
+  /**
+   * Clears up after builds and commands of a platform process that was killed: they die with it, their control groups do not. What cannot be
+   * cleared up now is left to the next sweep.
+   */
   async sweep(logger: Logger): Promise<void> {
     const tenants = (this.#isolation.tenants?.aside() ?? []).map((tenant) =>
       bestEffort(logger, `ending what an app has left (${tenant})`, () => this.forget(tenant)),

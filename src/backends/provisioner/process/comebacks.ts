@@ -13,7 +13,7 @@ export function comebackOf(ended: UnitRecord | undefined): Pick<UnitRecord, 'com
   return { comebacks: [...(ended.comebacks ?? []), exit].slice(-MOST_NOTED) };
 }
 
-/** None, or one; noted until it is stored elsewhere. */
+/** At most one. It stays in the record until comebackNoted(). */
 export function comebacksOf({ record }: LiveUnit): Comeback[] {
   const { id, comebacks: exits = [], readyAt: address = null } = record;
   return exits.length === 0 ? [] : [{ id, exits, address }];

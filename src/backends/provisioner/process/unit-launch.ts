@@ -33,6 +33,7 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
     address: null,
     door: null,
     memoryBytes: spec.limits.memoryBytes,
+    readOnly: [],
     isSimple: image !== undefined || isSimpleCommand(spec.command),
     ...(image !== undefined && { exposed: image.ports }),
     state: 'starting',

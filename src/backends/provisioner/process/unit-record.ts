@@ -19,7 +19,7 @@ export interface UnitRecord {
   /** Port of `address` that leads to one of the unit's; null or absent where its ports are those of the address. */
   readonly door?: number | null;
   readonly memoryBytes: number;
-  /** Names of volumes that it may read only; absent while it starts, and where there are none. */
+  /** Names of volumes that this life of it may read only; none while it starts. */
   readonly readOnly?: readonly string[];
   /** The main process is the app itself, with no shell before it. */
   readonly isSimple: boolean;
