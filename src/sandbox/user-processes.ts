@@ -1,6 +1,6 @@
 /** The processes of a user of this machine, found by the user alone: they may have left everything else that shows whose they are. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { markOf, pidsOfUser } from '../lib/processes.ts';
+import { markOf, pidsOfUser, sendSignal } from '../lib/processes.ts';
 
 const KILL_DEADLINE_MS = 20_000;
 
@@ -16,13 +16,7 @@ export async function endProcessesOf(uid: number, scope: string): Promise<boolea
     const left = all.filter((pid) => markOf(pid)?.startsWith(`${scope}-`) ?? true);
     if (left.length === 0) return all.length === 0;
     if (Date.now() > deadline) return false;
-    for (const pid of left) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-      }
-    }
+    for (const pid of left) sendSignal(pid, 'SIGKILL');
     await delay(pause);
   }
 }

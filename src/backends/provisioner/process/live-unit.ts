@@ -6,7 +6,7 @@ import type { SeenUnit, UnitExited } from '../../../domain/units/provisioner.ts'
 import { describeExit } from '../../../domain/units/unit.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { isAlive, isTaken } from '../../../lib/processes.ts';
+import { isAlive, isTaken, sendSignal } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxTree } from '../../../sandbox/sandbox.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { exitStatus } from './exit-status.ts';
@@ -194,7 +194,7 @@ export class LiveUnit {
     const deadline = performance.now() + graceMs;
     const { mainPid, mainStart, isSimple } = this.record;
     const toMainOnly = isSimple && isAlive(mainPid, mainStart);
-    if (toMainOnly) signalMain(mainPid);
+    if (toMainOnly) sendSignal(mainPid, 'SIGTERM');
     else await this.#sandbox.kill(this.tree, 'SIGTERM');
     let areOthersSignalled = !toMainOnly;
     for (let pause = 5; performance.now() < deadline; pause = Math.min(pause * 1.5, 50)) {
@@ -273,13 +273,5 @@ export class LiveUnit {
     return new Promise((resolve) => {
       this.#resolveGone = resolve;
     });
-  }
-}
-
-function signalMain(pid: number): void {
-  try {
-    process.kill(pid, 'SIGTERM');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
